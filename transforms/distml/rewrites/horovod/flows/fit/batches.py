@@ -19,7 +19,7 @@ from distml.rewrites.horovod.flows.fit.arrays import carries_state, divide
 from distml.rewrites.horovod.flows.fit.files import Module
 from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given, calls
-from distml.rewrites.horovod.flows.session_frames import frames
+from distml.rewrites.horovod.flows.session_frames import Frame, frames
 from distml.rewrites.horovod.notes import DEALT, FEWER
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.bindings import arguments as parameters
@@ -125,24 +125,9 @@ def _divide(plan: Plan, group: list[Given]) -> None:
     if not shared:
         _called_in_turns(plan, group[0], inputs)
         return
-    _share(plan, group[0], shared, loops, inputs)
-
-
-def _share(
-    plan: Plan,
-    step: Given,
-    shared: list[Looping],
-    loops: list[list[Looping]],
-    inputs: list[ast.expr],
-    told: Iterable[ast.expr] = (),
-) -> None:
-    """Divide the turns of the loops around a step, innermost first, by where the batches in them come from.
-
-    What is `told` says which samples a function takes in which the step is.
-    """
-    program, (inner, outer) = plan.program, (shared[0], shared[-1])
+    inner, outer = shared[0], shared[-1]
     sources = _computed_from(inputs, program)
-    cuts = [*told, *(each for source in sources for each in _places(source, outer, program))]
+    cuts = [each for source in sources for each in _places(source, outer, program)]
     given = _given_batches(plan, loops)
     if given is None:
         return
@@ -153,7 +138,7 @@ def _share(
     if cuts and not given:
         _picked(plan, cuts[0], outer, inner)
     elif not given and not _dealt(plan, inputs, outer):
-        _unknown(plan, step)
+        _unknown(plan, group[0])
     if not given:
         _turns(plan, inner)
     seeds.differ(plan, _anchor(outer))
@@ -242,13 +227,34 @@ def _called_in_turns(plan: Plan, arguments: Given, inputs: list[ast.expr]) -> No
             "let every rank draw its own batches",
         )
         return
-    if around[-1] not in plan.divided:
-        plan.divided.add(around[-1])
-        told = _indices(inputs, program)
-        for inner, caller in pairwise(chain[: at + 1]):
-            if isinstance(inner.owner, ast.FunctionDef) and isinstance(caller.node, ast.Call):
-                told = list(_arguments(caller.node, inner.owner, told, program))
-        _share(plan, arguments, around, [around], list(chain[at].feeds), told)
+    _in_turns(plan, arguments, around, chain[: at + 1])
+
+
+def _in_turns(plan: Plan, arguments: Given, around: list[Looping], chain: list[Frame]) -> None:
+    """Divide the loops around a call by what it gives to the function with the step, through the functions between.
+
+    Asked for several steps of one loop, that is divided once.
+    """
+    program, outer, feeds = plan.program, around[-1], list(chain[-1].feeds)
+    told = [each for each in _indices(chain[0].feeds, program) if not seeds.orders(program, chain[0].owner, [each])]
+    for inner, caller in pairwise(chain):
+        if isinstance(inner.owner, ast.FunctionDef) and isinstance(caller.node, ast.Call):
+            told = list(_arguments(caller.node, inner.owner, told, program))
+    sources = _computed_from(feeds, program)
+    cuts = [*told, *(each for source in sources for each in _places(source, outer, program))]
+    given, counted = _given_batches(plan, [around]), _counted(around, cuts, program)
+    first = outer not in plan.divided
+    plan.divided.add(outer)
+    if given is None or (counted is not None and not given):
+        if counted is not None and first and given is not None:
+            _deal(plan, counted, outer, sources)
+        return
+    if not given and not (_dealt(plan, feeds, outer) if first else [*_taken(feeds, program)]):
+        _unknown(plan, arguments)
+    if first and not given:
+        _turns(plan, outer)
+    if first:
+        seeds.differ(plan, _anchor(outer))
 
 
 def _anchor(loop: Looping) -> ast.Call:
@@ -356,21 +362,25 @@ def _cuts_samples(maker: ast.AST) -> bool:
 def _dealt(plan: Plan, inputs: list[ast.expr], outer: Looping) -> bool:
     """Deal out the batches that are taken from an iterator by `next`, where the iterator is made."""
     program, done = plan.program, False
-    for source in _computed_from(inputs, program):
-        for call in walk(source):
-            if not (isinstance(call, ast.Call) and "builtins.next" in program.names(call.func) and call.args):
-                continue
-            held = call.args[0]
-            made = origins(held, program)
-            if tf_data.shard(plan, held):
-                done = True
-            elif len(made) == 1 and made[0].whole and made[0].statement not in {*walk(outer)}:
-                world, name = plan.world(held), ast.unparse(held)
-                deal = spell(plan, held, "itertools.islice")
-                code = f"{name} = {deal}({name}, {world.rank}, None, {world.size})"
-                plan.patch(held).after(made[0].statement, code, DEALT)
-                done = True
+    for held in _taken(inputs, program):
+        made = origins(held, program)
+        if tf_data.shard(plan, held):
+            done = True
+        elif len(made) == 1 and made[0].whole and made[0].statement not in {*walk(outer)}:
+            world, name = plan.world(held), ast.unparse(held)
+            deal = spell(plan, held, "itertools.islice")
+            code = f"{name} = {deal}({name}, {world.rank}, None, {world.size})"
+            plan.patch(held).after(made[0].statement, code, DEALT)
+            done = True
     return done
+
+
+def _taken(inputs: list[ast.expr], program: Program) -> Iterator[ast.expr]:
+    """The iterators that some values are taken from by `next`."""
+    for source in _computed_from(inputs, program):
+        for call in nodes_in(source, ast.Call):
+            if "builtins.next" in program.names(call.func) and call.args:
+                yield call.args[0]
 
 
 def _unshared_iterator(plan: Plan, node: ast.expr) -> None:
