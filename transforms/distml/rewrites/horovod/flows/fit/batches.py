@@ -168,9 +168,8 @@ def _indices(given: Iterable[ast.expr], program: Program) -> list[ast.expr]:
 
 def _arguments(call: ast.Call, function: Function, parts: Iterable[ast.expr], program: Program) -> Iterator[ast.expr]:
     """What a call gives to the parameters that some expressions in its function are computed from."""
-    names = {each.arg for each in parameters(function)}
     read = {each.id for part in _computed_from(parts, program) for each in nodes_in(part, ast.Name)}
-    given = (argument_for(call, function, each, program) for each in sorted(read & names))
+    given = (argument_for(call, function, each.arg, program) for each in parameters(function) if each.arg in read)
     return (each for each in given if each is not None and not isinstance(each, ast.Constant))
 
 
