@@ -23,7 +23,7 @@ from distml.interp.subscripts import subscript
 from distml.interp.truth import is_bool, truth
 from distml.ops.call import FALSE
 from distml.ops.python.conversions import set_from
-from distml.ops.python.folding import MAX_BITS
+from distml.ops.python.folding import MAX_BITS, format_is_small
 from distml.ops.python.iterating import EXHAUSTING, LAZY
 from distml.ops.python.keys import canonical, stored
 from distml.ops.registry import find_layer
@@ -55,6 +55,10 @@ if TYPE_CHECKING:
 
     from distml.interp.machine import Machine
     from distml.solver.formula import Formula
+
+
+MAX_PIECE = 10_000
+"""How long a piece of a text with braces may be."""
 
 
 def evaluate(vm: Machine, node: ast.expr) -> Value:
@@ -391,18 +395,33 @@ def _walrus(vm: Machine, node: ast.NamedExpr) -> Value:
 
 
 def _joined(vm: Machine, node: ast.JoinedStr) -> Value:
-    parts: list[str] | None = []
     values = [evaluate(vm, piece.value if isinstance(piece, ast.FormattedValue) else piece) for piece in node.values]
-    for piece, value in zip(node.values, values, strict=True):
-        simple = isinstance(value, Const) and isinstance(value.value, str | int)
-        plain = not isinstance(piece, ast.FormattedValue) or (piece.format_spec is None and piece.conversion == -1)
-        if simple and plain and parts is not None and len(str(value.value)) < 10_000:  # type: ignore[attr-defined]
-            parts.append(str(value.value))  # type: ignore[attr-defined]
-        else:
-            parts = None
-    if parts is None:
-        return joined_path(vm, values) or Prim("str")
-    return Const("".join(parts))
+    parts = [_formatted(vm, piece, value) for piece, value in zip(node.values, values, strict=True)]
+    known = [part for part in parts if part is not None]
+    if len(known) == len(parts):
+        return Const("".join(known))
+    plain = all(isinstance(piece, ast.Constant) or _is_plain(piece) for piece in node.values)
+    return (joined_path(vm, values) if plain else None) or Prim("str")
+
+
+def _is_plain(piece: ast.expr) -> bool:
+    return isinstance(piece, ast.FormattedValue) and piece.format_spec is None and piece.conversion == -1
+
+
+def _formatted(vm: Machine, piece: ast.expr, value: Value) -> str | None:
+    """A piece of a text with braces, as `format` writes it."""
+    if not isinstance(value, Const) or not isinstance(value.value, str | int) or len(str(value.value)) >= MAX_PIECE:
+        return None
+    if not isinstance(piece, ast.FormattedValue) or _is_plain(piece):
+        return str(value.value)
+    spec: Value = Const("") if piece.format_spec is None else evaluate(vm, piece.format_spec)
+    if not isinstance(spec, Const) or not isinstance(spec.value, str) or not format_is_small(spec.value):
+        return None
+    shown = {-1: value.value, ord("s"): str(value.value), ord("r"): repr(value.value), ord("a"): ascii(value.value)}
+    try:
+        return format(shown[piece.conversion], spec.value)
+    except ValueError:
+        return None
 
 
 def _yield(vm: Machine, node: ast.Yield) -> Value:

@@ -6,6 +6,7 @@ https://docs.python.org/3/library/inspect.html and https://docs.python.org/3/lib
 from __future__ import annotations
 
 import ast
+import inspect
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.classes import lookup
@@ -13,6 +14,7 @@ from distml.interp.expressions import evaluate
 from distml.interp.fields import FIELDS, FieldDefault, asked
 from distml.ops.call import FALSE, NONE, TRUE
 from distml.ops.python.comparing import KINDS, NO_DEFAULT, NO_FIELD_DEFAULT
+from distml.ops.registry import find_layer
 from distml.values import (
     Bound,
     Class,
@@ -44,6 +46,8 @@ PARTS = "_annotated"
 """The attribute of a parameter that holds the parts of its annotation if that is `Annotated[...]`."""
 SIGNATURE, PARAMETER, FIELD = Lib("inspect.Signature"), Lib("inspect.Parameter"), Lib("dataclasses.Field")
 _ANNOTATED = frozenset({"typing.Annotated", "typing_extensions.Annotated"})
+_SHARED = ("Reflection", "Replication", "Circular", "Zero", "AdaptiveAvg", "AvgPool1d", "Parameter", "Module")
+"""How layers are called of which the rule is one for several, some of which take more."""
 _KINDS: dict[str, Value] = {name: Lib(f"inspect.Parameter.{name}") for name in KINDS}
 
 
@@ -104,11 +108,23 @@ def _parameters(vm: Machine, asked_of: Value) -> tuple[Function | None, list[Ask
     """The parameters that a function or class of the program is called with, and the function that takes them."""
     if isinstance(asked_of, Class):
         return _of_class(vm, asked_of)
+    if isinstance(asked_of, Lib):
+        return None, _of_layer(asked_of.name)
     function = asked_of.function if isinstance(asked_of, Bound) else asked_of
     if not isinstance(function, Function) or isinstance(function.node, ast.Lambda) or _wraps(function.node):
         return None, None
     found = _written(function)
     return function, found[1:] if isinstance(asked_of, Bound) and found else found
+
+
+def _of_layer(name: str) -> list[Asked] | None:
+    """The parameters of a layer of torch, which its rule has under the same names."""
+    known = name.startswith("torch.nn.") and not name.removeprefix("torch.nn.").startswith(_SHARED)
+    init = getattr(find_layer(name), "init", None) if known else None
+    asked = [] if init is None else list(inspect.signature(init).parameters.values())[1:]
+    if not asked or any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in asked):
+        return None
+    return [Asked(each.name, each.kind.name, None if each.default is each.empty else each.default) for each in asked]
 
 
 def _of_class(vm: Machine, cls: Class) -> tuple[Function | None, list[Asked] | None]:

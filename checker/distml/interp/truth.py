@@ -24,6 +24,7 @@ from distml.values import (
     Ref,
     SetRecord,
     ShapeSeq,
+    Tensor,
     Tup,
     Union,
     Value,
@@ -68,6 +69,8 @@ def truth(vm: Machine, value: Value) -> bool | None:
         return _of_record(vm, value)
     if isinstance(value, ShapeSeq):
         return True if vm.facts.shape(value.shape).least else None
+    if isinstance(value, Tensor):
+        return truth(vm, value.number) if value.shape.rank == 0 and value.number is not None else None
     if isinstance(value, Range):
         items = vm.iterate(value)
         return bool(items) if isinstance(items, tuple) else None

@@ -69,6 +69,9 @@ _CONTAINERS = (list, tuple, dict, set, frozenset)
 _RECORDS: dict[type, str] = {ListRecord: "builtins.list", DictRecord: "builtins.dict", SetRecord: "builtins.set"}
 _BARE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
 """Bases from which a class has nothing."""
+_ENUMS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum"))
+_ENUM_CLASSES = (Lib("enum.EnumMeta"), Lib("enum.EnumType"))
+"""What a class of members is an instance of."""
 _PROTOCOLS = (Lib("typing.Protocol"), Lib("typing_extensions.Protocol"))
 
 
@@ -132,7 +135,7 @@ def is_callable(vm: Machine, value: Value) -> bool | None:
         return answers.pop() if len(answers) == 1 else None
     if isinstance(value, Claimed):
         return None
-    if isinstance(value, Function | Class | Bound | Partial):
+    if isinstance(value, Function | Class | Bound | Partial) or (isinstance(value, Lib) and _is_called(value.name)):
         return True
     record = vm.record(value) if isinstance(value, Ref) else None
     if isinstance(record, InstanceRecord):
@@ -141,6 +144,11 @@ def is_callable(vm: Machine, value: Value) -> bool | None:
         dialect(value.lib) in KNOWN if isinstance(value, Tensor) else _kind(vm, value) is not None and _is_plain(value)
     )
     return False if plain else None
+
+
+def _is_called(name: str) -> bool:
+    """Whether a name of a library is a function or a class that there are rules for."""
+    return find_op(name) is not None or find_layer(name) is not None
 
 
 def _object_is_callable(vm: Machine, value: Value, record: InstanceRecord) -> bool | None:
@@ -225,6 +233,9 @@ def real_class(name: str) -> type | None:
 
 
 def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
+    if isinstance(value, Class) and cls in _ENUM_CLASSES:
+        mro = vm.at(value.address).mro
+        return True if any(isinstance(base, Lib) and base.name in _ENUMS for base in mro) else None
     if not isinstance(cls, Class):
         return True if cls == Lib("builtins.object") else _is_of_kind(vm, value, cls)
     found = _is_of_kind(vm, value, cls)

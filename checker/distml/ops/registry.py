@@ -105,11 +105,11 @@ def find_layer(name: str) -> type | None:
 
 
 def _public(name: str) -> str:
-    """`torch.nn.modules.conv.Conv2d` is `torch.nn.Conv2d`."""
+    """`torch.nn.modules.conv.Conv2d` and `torch.nn.modules.Conv2d` are `torch.nn.Conv2d`."""
     if not name.startswith("torch.nn.modules."):
         return name
     parts = name.split(".")
-    return ".".join(["torch.nn", *parts[4:]]) if len(parts) > 4 else name
+    return ".".join(["torch.nn", *parts[3 if parts[3][:1].isupper() else 4 :]]) if len(parts) > 3 else name
 
 
 def names() -> tuple[list[str], list[str]]:

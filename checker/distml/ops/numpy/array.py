@@ -53,7 +53,7 @@ def array(call: Call, object: Value = NONE, dtype: Value = NONE, *rest: Value, *
     if shape.rank == 0 and call.name in ("numpy.ascontiguousarray", "numpy.asfortranarray"):
         shape = Shape.of(1)
     kind = kind_of(call, dtype, element_kind(call, source))
-    content = _content(call, source) if kind == "int" else None
+    content = known_content(call, source) if kind == "int" else None
     return Tensor(call.lib, shape, kind, content=content)
 
 
@@ -195,7 +195,7 @@ def _at_most(call: Call, shape: Shape, ndmax: Value) -> Shape:
     return Shape(shape.dims[:most])
 
 
-def _content(call: Call, value: Value, depth: int = 0) -> tuple[Value, ...] | None:
+def known_content(call: Call, value: Value, depth: int = 0) -> tuple[Value, ...] | None:
     """The integers of a nested list, flat, where all are known as constants or dimensions."""
     if isinstance(value, Tensor):
         return content_of(value)
@@ -206,7 +206,7 @@ def _content(call: Call, value: Value, depth: int = 0) -> tuple[Value, ...] | No
         return None
     flat: list[Value] = []
     for item in items:
-        inner = _content(call, item, depth + 1)
+        inner = known_content(call, item, depth + 1)
         if inner is None or len(flat) + len(inner) > MAX_CONTENT:
             return None
         flat += inner

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, ZERO, Call
-from distml.ops.numpy.array import shape_of_nested
+from distml.ops.numpy.array import known_content, shape_of_nested
 from distml.ops.numpy.dtypes import content_of, element_kind
 from distml.ops.numpy.results import array
 from distml.ops.registry import attribute, op
@@ -133,8 +133,14 @@ def squeeze(call: Call, a: Value, axis: Value = NONE) -> Value:
 def atleast(call: Call, *arys: Value) -> Value:
     """numpy.atleast_2d(*arys): https://numpy.org/doc/stable/reference/generated/numpy.atleast_2d.html"""
     rank = int(call.name[-2])
-    raised = tuple(array(call, _raised(call, call.shape(v), rank), element_kind(call, v)) for v in arys)
+    raised = tuple(_at_least(call, v, rank) for v in arys)
     return raised[0] if len(raised) == 1 else Tup(raised)
+
+
+def _at_least(call: Call, value: Value, rank: int) -> Tensor:
+    kind = element_kind(call, value)
+    content = known_content(call, value) if kind == "int" else None
+    return Tensor(call.lib, _raised(call, shape_of_nested(call, value), rank), kind, content=content)
 
 
 def _raised(call: Call, shape: Shape, rank: int) -> Shape:

@@ -13,6 +13,7 @@ from distml.ops.dialect import dialect
 from distml.ops.numpy.array import shape_of_nested
 from distml.ops.numpy.dtypes import content_of, element_kind, kind_of
 from distml.ops.numpy.results import array, into, output
+from distml.ops.python.comparing import compare
 from distml.ops.python.ratios import ceiling_of, floor_of, ratio
 from distml.ops.registry import op
 from distml.ops.rules.kinds import counted, floating, promote, real
@@ -81,7 +82,12 @@ _SIZES: dict[str, Callable[[Dim, Dim], Dim]] = {
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
     "floor_divide": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "remainder": lambda a, b: a % b,
 }
+_COMPARED = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
+_DIVIDING = ("floor_divide", "mod", "remainder")
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/"}
 
 
 @op(*(f"numpy.{name}" for name in _UNARY))
@@ -132,7 +138,9 @@ def combine(call: Call, name: str, left: Value, right: Value, where: Shape | Non
     if where is not None and where.rank != 0:
         shape = call.broadcast(shape, where, message=f"{title(call)}: where")
     kind = _KINDS[_BINARY[name]](promote((element_kind(call, left), element_kind(call, right))))
-    return Tensor(_library(call, left, right), shape, kind, content=_contents(call, name, left, right))
+    # Of comparisons only one number is kept: what branches on it is decided.
+    content = _contents(call, name, left, right) if name not in _COMPARED or shape.rank == 0 else None
+    return Tensor(_library(call, left, right), shape, kind, content=content)
 
 
 def _library(call: Call, *operands: Value) -> str:
@@ -142,35 +150,46 @@ def _library(call: Call, *operands: Value) -> str:
 
 
 def _contents(call: Call, name: str, left: Value, right: Value) -> tuple[Value, ...] | None:
-    """Known integers combined: `np.array(x.shape) // 2` may become a size."""
-    function = _SIZES.get(name)
-    if function is None and name not in ("divide", "true_divide"):
+    """Known numbers combined: `np.array(x.shape) // 2`, and what `int` makes of `(k - 1) / 2 * d`, may become a size."""
+    sign = _SIGNS.get(name)
+    if name not in _SIZES and name not in _COMPARED and sign is None:
         return None
-    a, b = _sizes_in(call, left), _sizes_in(call, right)
+    a, b = _numbers_in(call, left), _numbers_in(call, right)
     if a is None or b is None or (len(a) != len(b) and 1 not in (len(a), len(b))):
         return None
     if any(isinstance(v, Tensor) and (v.shape.rank or 0) > 1 for v in (left, right)):
         return None
-    if name.endswith("divide") and any(d.constant == 0 for d in b):
-        return None
     count = max(len(a), len(b))
     pairs = zip(a * count if len(a) == 1 else a, b * count if len(b) == 1 else b, strict=False)
-    if function is not None:
-        return tuple(call.number(function(x, y)) for x, y in pairs)
-    quotients = [ratio(call, "/", call.number(x), call.number(y)) for x, y in pairs]
-    return tuple(q for q in quotients if q is not None) if None not in quotients else None
+    made = [_combined(call, name, sign, x, y) for x, y in pairs]
+    return tuple(each for each in made if each is not None) if None not in made else None
 
 
-def _sizes_in(call: Call, value: Value) -> list[Dim] | None:
+def _combined(call: Call, name: str, sign: str | None, left: Value, right: Value) -> Value | None:
+    """Two numbers combined: integers to one, others as far as floats keep them exact; what is compared, to True or False."""
+    if name in _COMPARED:
+        answer = compare(call, _COMPARED[name], left, right)
+        return None if answer is None else Const(answer)
+    a, b = (call.dim(each) if call.dtype(each) == "int" else None for each in (left, right))
+    if name in _SIZES and a is not None and b is not None:
+        return None if name in _DIVIDING and b.constant == 0 else call.number(_SIZES[name](a, b))
+    return None if sign is None else ratio(call, sign, left, right)
+
+
+def _numbers_in(call: Call, value: Value) -> list[Value] | None:
+    """The numbers of an array, a tuple, or one that is known; None where one of them is not."""
     content = content_of(value)
     items = call.items(value) if content is None and isinstance(value, Tup) else content
     if items is None:
-        # A number that is no constant may be a float.
-        single = call.dim(value) if call.dtype(value) == "int" and not isinstance(value, Tensor) else None
-        return None if single is None else [single]
-    sizes = [call.dim(item) for item in items if call.dtype(item) == "int"]
-    known = [size for size in sizes if size is not None]
-    return known if len(known) == len(items) else None
+        items = () if isinstance(value, Tensor) else (value,)
+    known = [item for item in items if _is_known(call, item)]
+    return known if known and len(known) == len(items) else None
+
+
+def _is_known(call: Call, value: Value) -> bool:
+    if call.dtype(value) == "int":
+        return call.dim(value) is not None
+    return isinstance(value, Ratio) or (isinstance(value, Const) and type(value.value) is float)
 
 
 @op("numpy.modf", "numpy.frexp", "numpy.divmod")

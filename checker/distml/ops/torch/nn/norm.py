@@ -130,7 +130,6 @@ def _batch_layer(ranks: tuple[int, ...]) -> type:
             device: Value = NONE,
             dtype: Value = NONE,
             *,
-            process_group: Value = NONE,
             bias: Value = TRUE,
         ) -> dict[str, Value]:
             features = size(call, num_features, "num_features")
@@ -331,7 +330,37 @@ for _name, _ranks in {"BatchNorm1d": (2, 3), "BatchNorm2d": (4,), "BatchNorm3d":
     _class: Any = layer(f"torch.nn.{_name}")(_batch_layer(_ranks))
     _lazy_class: Any = layer(f"torch.nn.Lazy{_name}")(_lazy(_class))
     _lazy_class.bases = (f"torch.nn.{_name}",)
-layer("torch.nn.SyncBatchNorm")(_batch_layer(()))
+_of_any_rank: Any = _batch_layer(())
+
+
+@layer("torch.nn.SyncBatchNorm")
+class SyncBatchNorm:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.SyncBatchNorm.html"""
+
+    bases = ("torch.nn.Module",)
+
+    @staticmethod
+    def init(
+        call: Call,
+        num_features: Value,
+        eps: Value = Const(1e-5),
+        momentum: Value = Const(0.1),
+        affine: Value = TRUE,
+        track_running_stats: Value = TRUE,
+        process_group: Value = NONE,
+        device: Value = NONE,
+        dtype: Value = NONE,
+        *,
+        bias: Value = TRUE,
+    ) -> dict[str, Value]:
+        attrs: dict[str, Value] = _of_any_rank.init(
+            call, num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
+        return attrs
+
+    forward = _of_any_rank.forward
+
+
 for _count in (1, 2, 3):
     _class = layer(f"torch.nn.InstanceNorm{_count}d")(_instance_layer(_count))
     _lazy_class = layer(f"torch.nn.LazyInstanceNorm{_count}d")(_lazy(_class))
