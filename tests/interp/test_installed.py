@@ -387,3 +387,57 @@ def test_a_switch_of_a_package_is_where_the_package_has_it(
     assert found(tmp_path, program.format(7)) == [("SHP401", 5)]
     own = f"import os\nimport torch\n\ntorch.zeros(2, int({asked})) + torch.zeros(2, 5)\n"
     assert found(tmp_path, own) == []
+
+
+METRICS = """
+from torch import nn
+
+def check(preds, target):
+    if preds.shape != target.shape:
+        raise RuntimeError("shapes differ")
+
+class Metric(nn.Module):
+    def update(self, preds, target):
+        try:
+            check(preds, target)
+        except RuntimeError as error:
+            if "device" in str(error):
+                raise RuntimeError("move it") from error
+            raise error
+
+class Collection(nn.ModuleDict):
+    def __init__(self, metrics):
+        super().__init__()
+        self.prefix = None
+        self.groups = {}
+        for name in sorted(metrics):
+            self[name] = metrics[name]
+        self.groups = {i: [name] for i, name in enumerate(self._modules)}
+
+    def values(self, copy=True):
+        return self._modules.values()
+
+    def update(self, *args):
+        for metric in self.values(copy=False):
+            metric.update(*args)
+"""
+
+
+@pytest.mark.parametrize("metrics", ["Metric()", "Collection({'a': Metric(), 'b': Metric()})"])
+@pytest.mark.parametrize(("axes", "lines"), [("(8, 1)", [("SHP702", 7)]), ("8", [])])
+def test_a_check_of_a_package_is_told_at_the_programs_call(
+    tmp_path: Path, install: Install, metrics: str, axes: str, lines: list[tuple[str, int]]
+) -> None:
+    install("metrics", {"__init__.py": METRICS})
+    program = f"""import torch
+from torch.utils.data import DataLoader, TensorDataset
+from metrics import Collection, Metric
+
+def evaluate(metrics, loader):
+    for x, y in loader:
+        metrics.update(x, y)
+
+data = TensorDataset(torch.zeros({axes}), torch.zeros(8))
+evaluate({metrics}, DataLoader(data, batch_size=4))
+"""
+    assert found(tmp_path, program) == lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interp.programs import errors_of, run
+from interp.programs import errors_of, revealed, run
 
 pytestmark = pytest.mark.requires("torch")
 
@@ -74,3 +74,50 @@ def test_functions_and_modules_are_kept() -> None:
     assert errors_of(
         "import torch\ndef f(x):\n    return x @ torch.ones(4, 5)\nfrom nowhere import *\nf(torch.ones(2, 3))\n"
     )
+
+
+CHILDREN = """import torch
+from torch import nn
+
+class Leaf(nn.Module):
+    pass
+
+class Holder(nn.{base}):
+    def __init__(self):
+        super().__init__()
+        self.names, self.table, self.scale = ["a"], {{"b": 1}}, nn.Parameter(torch.ones(3))
+        {fill}
+
+holder = Holder()
+reveal_shape(list(holder._modules))
+reveal_shape(list(holder._modules.values()))
+"""
+FILLS = [
+    ("Module", "self.a, self.b = Leaf(), nn.Linear(2, 3)"),
+    ("Module", "self.add_module('a', Leaf())"),
+    ("Module", "self.part = None; self.a = Leaf()"),
+    ("Module", "pass"),
+    ("ModuleDict", "self['x'], self['y'] = Leaf(), Leaf()"),
+    ("ModuleDict", "self.update({'x': Leaf(), 'y': nn.ReLU()})"),
+    ("ModuleDict", "self['x'] = Leaf(); self.extra = Leaf()"),
+    ("ModuleList", "self.append(Leaf()); self.append(Leaf())"),
+    ("Sequential", "self.add_module('one', Leaf())"),
+]
+
+
+@pytest.mark.parametrize(("base", "fill"), FILLS)
+def test_the_children_of_an_object_in_sight(base: str, fill: str) -> None:
+    text = CHILDREN.format(base=base, fill=fill)
+    scope: dict[str, object] = {"reveal_shape": lambda value: None}
+    exec(text, scope)
+    real: dict[str, object] = scope["holder"]._modules  # type: ignore[attr-defined]
+    shown = "[" + ", ".join(type(each).__name__ for each in real.values()) + "]"
+    assert revealed(text) == [repr(list(real)), shown]
+
+
+@pytest.mark.parametrize("fill", ["setattr(self, names, Leaf())", "self.a = given", "self.update(given)"])
+def test_children_that_may_be_others(fill: str) -> None:
+    text = CHILDREN.format(base="ModuleDict", fill=fill).replace(
+        "import torch\n", "import torch\nfrom x import given, names\n", 1
+    )
+    assert all("unknown" in each for each in revealed(text))

@@ -349,8 +349,12 @@ def _place(vm: Machine, check: ast.AST, origins: list[Origin]) -> tuple[Frame, a
     """The innermost call on the way to the check in whose function one of the numbers was written.
 
     A number that was written in none of them, such as a default, tells nothing. Without any the check itself is the
-    place if its function wrote them, else the outermost call that passes something.
+    place if its function wrote them, else the outermost call that passes something. A check of an installed package is
+    told at the program's call into it, as whatever fails there.
     """
+    seen = seen_from(vm, check, vm.frame) if vm.frame.module.source.installed else None
+    if seen is not None:
+        return seen[1], seen[0]
     callers = list(zip(vm.stack, vm.stack[1:], strict=False))
     for caller, called in reversed(callers):
         if called.caller is not None and any(_wrote(caller, origin) for origin in origins):

@@ -15,15 +15,21 @@ from distml.interp.library import entry_of, is_module
 from distml.interp.several import are_several
 from distml.ops.call import FALSE, TRUE
 from distml.values import (
+    Bound,
     Class,
     Const,
     DictRecord,
     Function,
     InstanceRecord,
+    Lib,
     ListRecord,
+    Num,
     Opaque,
+    Prim,
     Record,
     Ref,
+    Tensor,
+    Tup,
     Value,
 )
 
@@ -35,6 +41,10 @@ ITEMS = "__items__"
 APART = "__apart__"
 """The attribute of an object derived from dict or list: whether what it holds and its attributes are two things. They are
 one after `self.__dict__ = self`."""
+_PLAIN = frozenset(
+    {"builtins.object", *(f"torch.nn.{name}" for name in ("Module", "ModuleDict", "ModuleList", "Sequential"))}
+)
+"""Bases that have no children of their own but those that they are given."""
 MODE = "training"
 """The attribute of a module that `train` and `eval` set."""
 
@@ -42,12 +52,10 @@ MODE = "training"
 def view_of(vm: Machine, owner: Ref, record: InstanceRecord, name: str) -> Ref:
     """The dict that an object keeps attributes in; those it may hold beside the known ones are unknown."""
     whole = name == "__dict__"
-    items: dict[Value, Value] = {
-        Const(key): value
-        for key, value in _by_name(vm, record)
-        if whole or isinstance(value, Opaque) or isinstance(value, Ref) == (name == "_modules")
-    }
-    exact = whole and record.exact and not record.sometimes and not vm.symbolic
+    kept = {key: (value, True if whole else _is_kept(vm, name, value)) for key, value in _by_name(vm, record)}
+    items: dict[Value, Value] = {Const(key): value for key, (value, there) in kept.items() if there is not False}
+    told = whole or (_shows_children(vm, name, record) and None not in (there for _, there in kept.values()))
+    exact = told and record.exact and not record.sometimes and not vm.symbolic
     rest = None if exact else vm.opaque(name)
     made = vm.allocate(DictRecord(items, exact, rest))
     vm.views[made.address] = owner
@@ -55,6 +63,31 @@ def view_of(vm: Machine, owner: Ref, record: InstanceRecord, name: str) -> Ref:
         inner: dict[Value, Value] = {Const(each): view_of(vm, owner, record, each) for each in sorted(STORAGE - {name})}
         vm.state.set(made.address, DictRecord({**items, **inner}, exact, rest))
     return made
+
+
+def _is_kept(vm: Machine, name: str, value: Value) -> bool | None:
+    """Whether an attribute is kept in `_modules` or among the parameters and buffers; None where it may be."""
+    if isinstance(value, Opaque):
+        return None
+    if name != "_modules":
+        return not isinstance(value, Ref)
+    if not isinstance(value, Ref):
+        return False if isinstance(value, Const | Num | Prim | Tensor | Tup | Function | Bound | Class) else None
+    held = vm.record(value)
+    if not isinstance(held, InstanceRecord):
+        return False
+    in_sight = not isinstance(held.cls, Class) or not vm.at(held.cls.address).open
+    return True if _is_module(vm, held) else (False if in_sight else None)
+
+
+def _shows_children(vm: Machine, name: str, record: InstanceRecord) -> bool:
+    """Whether all that an object has in `_modules` is in sight: its class is the program's, on top of a module or a container."""
+    if name != "_modules":
+        return False
+    held = _named(vm, record)
+    counted = held is None or (held.exact if isinstance(held, DictRecord) else getattr(held, "items", None) is not None)
+    bases = vm.at(record.cls.address).mro if isinstance(record.cls, Class) else (record.cls,)
+    return counted and all(isinstance(base, Class) or (isinstance(base, Lib) and base.name in _PLAIN) for base in bases)
 
 
 def _by_name(vm: Machine, record: InstanceRecord) -> list[tuple[str, Value]]:
@@ -66,7 +99,7 @@ def _by_name(vm: Machine, record: InstanceRecord) -> list[tuple[str, Value]]:
     }
     held = _named(vm, record)
     if isinstance(held, DictRecord):
-        found.update({key.value: value for key, value in held.items.items() if isinstance(key, Const)})
+        found = {key.value: value for key, value in held.items.items() if isinstance(key, Const)} | found
     elif isinstance(held, ListRecord) and held.items is not None:
         named = set(found.values())
         found.update({str(i): value for i, value in enumerate(held.items) if value not in named})
