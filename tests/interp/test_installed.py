@@ -266,7 +266,7 @@ def registered(number: int, tags: int) -> str:
     return f"from .net import Net\nfrom .registry import register\n\nTAGS = {{\n{table}}}\n{models}"
 
 
-@pytest.mark.parametrize(("number", "tags"), [(3, 1), (60, 4), (12, 30)])
+@pytest.mark.parametrize(("number", "tags"), [(3, 1), (4, 2), (5, 30), (60, 4), (12, 30)])
 def test_what_a_large_registry_holds_is_known(tmp_path: Path, install: Install, number: int, tags: int) -> None:
     files = {
         "__init__.py": "from .registry import create\nfrom .many import *\n",

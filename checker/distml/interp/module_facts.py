@@ -50,7 +50,7 @@ def facts_of(source: SourceFile) -> ModuleFacts:
     return known
 
 
-REGISTERED = 8
+REGISTERED = 4
 """So many functions and classes of a module with one decorator of its own package are entries of a registry."""
 
 
