@@ -43,6 +43,24 @@ ONCE = {
         "class Data:\n    def prepared(self, data):\n        return data.shuffle(32).batch(8)\n",
         "data = source.apply(Data().prepared)",
     ),
+    "an attribute": (
+        (
+            "class Data:\n    def __init__(self, kept=False):\n        self.data = source\n"
+            "        self.data = self.data.map(tf.abs)\n        if kept:\n            self.data = self.data.map(tf.square)\n"
+            "        self.data = self.data.map(tf.abs)\n        self.data = self.data.map(tf.sqrt)\n"
+            "        self.data = self.data.map(tf.exp)\n        self.data = self.data.shuffle(32)\n"
+            "        self.data = self.data.batch(8)\n        if kept:\n            self.data = self.data.cache()\n\n"
+            "    def given(self):\n        return self.data\n"
+        ),
+        "data = Data().given()",
+    ),
+    "an attribute that a method makes": (
+        (
+            "class Data:\n    def __init__(self):\n        self.data = None\n\n    def begin(self):\n"
+            "        self.data = source.shuffle(32)\n        self.data = self.data.batch(8)\n"
+        ),
+        "held = Data()\nheld.begin()\ndata = held.data",
+    ),
     "none at first": (
         "",
         f"data = None\nif len(source.element_spec):\n    data = source{ENDS}\nelse:\n    data = source{ENDS}",

@@ -176,14 +176,24 @@ def _of_attribute(use: ast.Attribute, program: Program) -> list[Origin]:
             unit = program.units.get(owner.source.location)
             found += [] if unit is None else _top(unit, use.attr, program)
         elif isinstance(owner, Instance):
-            found += _of_instance(owner, use.attr, program)
+            found += _of_instance(owner, use, program)
     return found
 
 
-def _of_instance(owner: Instance, name: str, program: Program) -> list[Origin]:
-    """The assignments to an attribute of an object, in any method of its class."""
+def _of_instance(owner: Instance, use: ast.Attribute, program: Program) -> list[Origin]:
+    """The assignments to an attribute of an object that methods of its class may leave in force; in its own, up to its use."""
     classes = {base.node for base in program.lineage(owner.type) if hasattr(base, "node")}
-    return [each for each in _attributes(program).get(name, ()) if _is_of(each.target, classes, program)]
+    methods: dict[ast.AST | None, list[Origin]] = {}
+    for each in _attributes(program).get(use.attr, ()):
+        if _is_of(each.target, classes, program):
+            methods.setdefault(program.function(each.statement), []).append(each)
+    found: list[Origin] = []
+    for method, given in methods.items():
+        own = method is program.function(use)
+        before = [each for each in given if _ends(each.statement) < (use.lineno, use.col_offset)] if own else []
+        ordered = sorted(before or given, key=lambda each: _ends(each.statement))
+        found += _last(ordered, use if before else None, program)
+    return found
 
 
 @remembered
