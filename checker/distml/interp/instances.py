@@ -27,13 +27,14 @@ from distml.interp.storage import APART, ITEMS
 from distml.interp.validated import given_to_model
 from distml.ops.call import TRUE
 from distml.ops.dialect import library_of
-from distml.ops.registry import find_layer
+from distml.ops.registry import MADE, MANY, find_layer
 from distml.values import (
     Class,
     Const,
     Function,
     InstanceRecord,
     Lib,
+    ListRecord,
     Opaque,
     Ref,
     Tensor,
@@ -333,11 +334,25 @@ def call_layer(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast
         result = _forward(vm, ref, name, arguments, node)
     else:
         result = vm.flow.followed(name, arguments, node, lambda: _forward(vm, ref, name, arguments, node), ref)
+    if isinstance(result, Tensor) and arguments.args and name.startswith("keras."):
+        _note_made(vm, ref, arguments.args[0], result)
     if vm.shape_log is not None:
         record = vm.record(ref)
         attrs = record.attrs if isinstance(record, InstanceRecord) else {}
         vm.shape_log.layer(ref, name, attrs, arguments.args, result)
     return result
+
+
+def _note_made(vm: Machine, ref: Ref, given: Value, result: Tensor) -> None:
+    """A layer of Keras knows what it made of the first input of a graph (`layer.output`), a graph what made its tensors."""
+    record = vm.record(ref)
+    held = vm.record(given) if isinstance(given, Ref) else None
+    inputs = held.items or () if isinstance(held, ListRecord) else (given,)
+    in_graph = any(isinstance(each, Tensor) and vm.get((MADE, each.ident)) is not None for each in inputs)
+    if in_graph and isinstance(record, InstanceRecord) and MANY not in record.attrs:
+        vm.put((MADE, result.ident), Tup((ref, given)))
+        if MADE not in record.attrs:
+            vm.replace(ref, record.having({MADE: result}))
 
 
 def _forward(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST) -> Value:

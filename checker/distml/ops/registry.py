@@ -24,6 +24,9 @@ _LOADED: set[str] = set()
 
 MANY = "__many__"
 """The attribute of an object that stands for several: what one of them learns is not true of the others."""
+MADE = "__made__"
+"""The attribute of a layer that holds what it made of its first input, and the note on a tensor that says which layer made it
+of what."""
 LIBRARIES = {
     "numpy": "numpy",
     "torch": "torch",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from distml.ops.bindings.signature import arguments, home, parameters
 from distml.ops.bindings.tensorflow.dtypes import asked_kind
 from distml.ops.call import NONE
-from distml.ops.registry import MANY, attribute, layer, op
+from distml.ops.registry import MADE, MANY, attribute, layer, op
 from distml.ops.semantics.tensors import filled
 from distml.shapes import Dim, Shape
 from distml.values import Const, Tensor, Tup, Value
@@ -68,9 +68,13 @@ def unknown(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
 
 @attribute(*(f"{LAYER}.{n}" for n in ("weights", "trainable_weights", "non_trainable_weights", "variables", "losses")))
 @attribute(*(f"{LAYER}.{n}" for n in ("trainable_variables", "non_trainable_variables", "dtype", "compute_dtype")))
-@attribute(
-    *(f"{LAYER}.{n}" for n in ("input", "output", "input_shape", "output_shape", "input_spec", "updates", "metrics"))
-)
+@attribute(f"{LAYER}.output")
+def output(call: Call, self: Value) -> Value:
+    """https://keras.io/api/layers/base_layer: what the layer made of the one input that it was called on"""
+    return (call.attrs(self) or {}).get(MADE) or call.unknown()
+
+
+@attribute(*(f"{LAYER}.{n}" for n in ("input", "input_shape", "output_shape", "input_spec", "updates", "metrics")))
 def open_ended(call: Call, self: Value) -> Value:
     """Attributes that are not followed."""
     return call.unknown()
@@ -128,7 +132,9 @@ def placeholder(call: Call, sizes: tuple[Value, ...], batch: Value = NONE) -> Te
     """A tensor as `keras.Input` makes it: None is a size that each input may have its own of."""
     dims = [call.symbol("batch", 1) if call.is_none(batch) else call.dim(batch)]
     dims += [call.symbol("size", 1) if call.is_none(size) is not False else call.dim(size) for size in sizes]
-    return call.tensor(dims, "float", "tensorflow")
+    made = call.tensor(dims, "float", "tensorflow")
+    call.world.put((MADE, made.ident), Tup(()))
+    return made
 
 
 def require_features(

@@ -454,12 +454,7 @@ def predict(call: Call, self: Value, x: Value = NONE, *args: Value, **options: V
     return _alike(call, output, arrays)
 
 
-@op(
-    *(
-        f"{MODEL}.{name}"
-        for name in ("summary", "save", "save_weights", "load_weights", "get_layer", "build", "reset_states")
-    )
-)
+@op(*(f"{MODEL}.{name}" for name in ("summary", "save", "save_weights", "load_weights", "build", "reset_states")))
 def followed_no_more(call: Call, self: Value, *args: Value, **options: Value) -> Value:
     """Methods that shapes do not depend on."""
     return call.unknown()
