@@ -42,6 +42,53 @@ def test_a_script_that_only_tries_the_model_hides_no_training() -> None:
     assert changed == {"/nowhere/train.py"}
 
 
+STEPS = """import torch
+
+
+class Net(torch.nn.Linear):
+    def trainer(self, optimizer):
+        def train(x, y):
+            optimizer.zero_grad()
+            torch.nn.functional.mse_loss(self(x), y).backward()
+            optimizer.step()
+
+        return train
+
+"""
+DATA = """import torch
+
+
+def load(path):
+    print("loading", path)
+    return [(torch.ones(4), torch.ones(1))] * 8
+"""
+STEPPED = """import torch
+from data import load
+from steps import Net
+
+net = Net(4, 1)
+train = net.trainer(torch.optim.SGD(net.parameters(), lr=0.1))
+for x, y in torch.utils.data.DataLoader(load("a")):
+    train(x, y)
+"""
+LOOKED = """from data import load
+from steps import Net
+
+net = Net(4, 1)
+print([net(x) for x, _ in load("a")])
+"""
+
+
+def test_a_script_that_only_uses_what_trains_goes_on_alone() -> None:
+    programs = {"steps": STEPS, "data": DATA, "train": STEPPED, "look": LOOKED}
+    texts = {f"/nowhere/{name}.py": text.encode() for name, text in programs.items()}
+    found = survey([*texts], Options(backend="ddp"), Project("/nowhere", overlay=texts), texts)
+    changed = {location: file.source for outcome in found.outcomes for location, file in outcome.files.items()}
+    assert {*changed} == {*texts} - {"/nowhere/look.py"}
+    assert 'if os.environ.get("RANK", "0") == "0":\n        print' in changed["/nowhere/data.py"]
+    assert "init_process_group" not in changed["/nowhere/data.py"] + changed["/nowhere/steps.py"]
+
+
 MODEL = """from tensorflow.keras import Sequential, layers
 
 

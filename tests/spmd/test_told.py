@@ -163,6 +163,7 @@ def test_what_is_not_the_data_of_a_rank_is_not(body: str) -> None:
     assert told(body) == []
 
 
+<<<<<<< HEAD
 ABSTRACT = """
 from abc import ABC, abstractmethod
 
@@ -187,3 +188,129 @@ class Trainer(ABC):
 def test_what_another_class_does_with_a_batch_is_of_one_rank(body: str) -> None:
     assert len(told(ABSTRACT.format(data=OWN_LOADER, body=body))) == 1
     assert told(ABSTRACT.format(data=ALIKE["all of them"], body=body)) == []
+=======
+DEFINED = """import itertools
+
+
+def again(data):
+    while True:
+        for x in data:
+            yield x
+
+
+def handed(data):
+    while True:
+        yield from data
+
+
+def more(data):
+    for x in data:
+        yield len(arrays), x
+
+
+class Source:
+    def __init__(self, data):
+        self.data, self.it = data, iter(data)
+
+    def draw(self):
+        try:
+            return next(self.it)
+        except StopIteration:
+            self.it = iter(self.data)
+            return next(self.it)
+
+
+class Walked:
+    def __init__(self, data):
+        self.data = data
+
+    def __iter__(self):
+        for x in self.data:
+            yield x
+
+
+class Stepped:
+    def __init__(self, data):
+        self.it = iter(data)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self.it)
+
+
+"""
+TAKEN = {
+    "next": ("it = iter({data})", "next(it)"),
+    "next of a new one": ("", "next(iter({data}))"),
+    "next or nothing": ("it = iter({data})", "next(it, None)"),
+    "its method": ("it = iter({data})", "it.__next__()"),
+    "with a number": ("it = enumerate({data})", "next(it)[1]"),
+    "in a circle": ("it = itertools.cycle({data})", "next(it)"),
+    "a few": ("it = iter(itertools.islice({data}, 3))", "next(it)"),
+    "two at once": ("it = zip({data}, arrays)", "next(it)[0]"),
+    "made of them": ("it = map(lambda each: each * 2, {data})", "next(it)"),
+    "a list": ("it = list({data})", "it[i]"),
+    "a generator": ("it = again({data})", "next(it)"),
+    "a generator that hands on": ("it = handed({data})", "next(it)"),
+    "a generator of more": ("it = more({data})", "next(it)[1]"),
+    "an object": ("it = Source({data})", "it.draw()"),
+    "begun again": (
+        "it = iter({data})",
+        "next(it)\n    except StopIteration:\n        it = iter({data})\n        x = next(it)",
+    ),
+}  # fmt: skip
+THROUGH = {
+    "a generator": "for x in again({data}):\n",
+    "an object with a generator": "for x in Walked({data}):\n",
+    "an object with a step": "for x in Stepped({data}):\n",
+    "pairs": "for i, x in zip(range(3), {data}):\n",
+    "a circle": "for x in itertools.cycle({data}):\n",
+}
+LAST = "    value = model(x).mean().item()\n    if dist.get_rank() == 0:\n        print(value)\n"
+
+
+def taken(way: str, data: str) -> str:
+    """A program that takes batches from an iterator, one at a time."""
+    begin, draw = (each.replace("{data}", data) for each in TAKEN[way])
+    step = f"    try:\n        x = {draw.replace('    ', '        ').replace('        except', '    except')}\n"
+    return f"{DEFINED}{begin}\nfor i in range(30):\n{step if 'except' in draw else f'    x = {draw}'}\n{LAST}"
+
+
+@pytest.mark.parametrize("way", TAKEN)
+@pytest.mark.parametrize("data", OWN)
+def test_what_an_iterator_over_it_gives_is_found(way: str, data: str) -> None:
+    assert told(taken(way, OWN[data])) == ["print(value)"]
+
+
+@pytest.mark.parametrize("way", TAKEN)
+@pytest.mark.parametrize("data", ALIKE)
+def test_what_one_over_other_data_gives_is_not(way: str, data: str) -> None:
+    assert told(taken(way, ALIKE[data])) == []
+
+
+@pytest.mark.parametrize("way", THROUGH)
+@pytest.mark.parametrize("data", [*OWN, *ALIKE])
+def test_so_it_is_with_loops(way: str, data: str) -> None:
+    body = f"{DEFINED}{THROUGH[way].replace('{data}', (OWN | ALIKE)[data])}{LAST}"
+    assert told(body) == (["print(value)"] if data in OWN else [])
+
+
+@pytest.mark.parametrize("other", ["range(9)", "DataLoader(dataset)", "arrays"])
+def test_what_goes_beside_it_is_not_of_it(other: str) -> None:
+    """The partner in `zip`, and what a generator gives beside its batches."""
+    beside = f"for x, y in zip({OWN_LOADER}, {other}):\n    if dist.get_rank() == 0:\n        print(y)\n"
+    beside += f"for n, x in more({OWN_LOADER}):\n    if dist.get_rank() == 0:\n        print(n)\n"
+    assert told(DEFINED + beside) == []
+
+
+@pytest.mark.parametrize(
+    "asked", ["while x is not None", "while not x is None", "while x != None", "while not (x is None)"]
+)
+def test_whether_there_is_another_is_not_what_is_in_it(asked: str) -> None:
+    body = f"it = iter({OWN_LOADER})\nx = next(it, None)\n{asked}:\n    value = model(x).mean()\n    value.backward()\n"
+    assert told(f"{body}    x = next(it, None)\n    if dist.get_rank() == 0:\n        print(value)\n") == [
+        "print(value)"
+    ]
+>>>>>>> 470da08d (What a script imports starts nothing: the script does, and the certificate follows what iterators give)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from contextlib import suppress
+from dataclasses import replace
 
 from distml.spmd import names
 from distml.spmd.builtins import BUILTINS, METHODS
@@ -13,7 +15,7 @@ from distml.spmd.files import ITEMS
 from distml.spmd.flow import LeftError
 from distml.spmd.library import ALIKE, MAIN_NAMES, TELLING, operations
 from distml.spmd.run import MAX_CALLS, Run
-from distml.spmd.told import chosen
+from distml.spmd.told import MAYBE, chosen, given_by
 from distml.spmd.values import (
     Class,
     Container,
@@ -56,7 +58,7 @@ _PUTS = frozenset({"append", "appendleft", "extend", "insert", "add", "setdefaul
 """Methods that put what they are given into their object, whatever it is."""
 _METRIC = re.compile(r"(tensorflow\.)?(compat\.v2\.)?keras\.metrics\.\w+\([^()]*\)")
 """A metric of Keras, which keeps what it is given until its variables are averaged."""
-_COMPUTES = frozenset({"torch", "numpy", "math", "tensorflow", "builtins", "jax", "tqdm"})
+_COMPUTES = frozenset({"torch", "numpy", "math", "tensorflow", "builtins", "itertools", "jax", "tqdm"})
 _OF_RANKS = re.compile(r"distribut|multihost|lax\.p|all_gather|all_reduce|sync")
 """Of the functions of these libraries, those that may give the same on all ranks; others, such as `reduce_mean`, compute."""
 SAME = frozenset("to cuda cpu train eval half float double requires_grad_ compile contiguous share_memory".split())
@@ -245,13 +247,19 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
     if run.watch is not None and not name.startswith(_GPU):
         result.local = result.local or _chosen(run, meant, place)
     last = name.rpartition(".")[2]
+    if run.watch is not None:
+        if last == "next" and given and isinstance(given[0], Unknown) and given[0].each is not None:
+            another = given[0].each
+            return replace(derived(key(another), another), type=MAYBE) if len(given) > 1 else another
+        result.each = given_by(last, given)
     if last in THROUGH and given and isinstance(given[0], Unknown):
         result.uneven = given[0].uneven
         result.each = _counted(given[0], place) if last == "enumerate" else given[0].each
     if last in STRUCTURE:
         return Unknown(result.key)
     plain = name.partition(".")[0] in _COMPUTES and not _OF_RANKS.search(name)
-    return result if plain else Unknown(result.key, trained=result.trained)
+    each = result.each if run.watch is not None else None
+    return result if plain else Unknown(result.key, trained=result.trained, each=each)
 
 
 def _counted(of: Unknown, place: Place) -> Value:
@@ -281,6 +289,8 @@ def _method(
             return found
         if name in SAME and receiver.type:
             return receiver
+        if name in ("__next__", "next") and receiver.each is not None and run.watch is not None:
+            return receiver.each
         inner = [*given, *named.values()]
         custom = _by_custom(run, name, inner, place)
         if custom is not None:
@@ -358,10 +368,25 @@ def invoke(run: Run, function: Function, given: list[Value], named: dict[str, Va
     if function.block:
         return Partial(Library(SUSPENDED), [Function(node, scope)], {})
     if run.facts(scope.source).generates(node):
-        return Unknown(text)
+        return Unknown(text) if run.watch is None else _generator(run, node, scope, text, place)
     result = _followed(run, node, scope, place)
     agreed = run.watch is not None and node.name in run.watch.alike
     return Unknown(f"{node.name}@{place.node.lineno}:{place.node.col_offset}") if agreed else result
+
+
+def _generator(
+    run: Run, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, text: str, place: Place
+) -> Unknown:
+    """What a generator gives one after the other, as running it once shows."""
+    given: list[Value] = []
+    run.resume.append(given.append)
+    try:
+        with run.silent(), run.sample(), run.calling(place, node), suppress(LeftError):
+            run.language.execute(run, scope, node.body)
+    finally:
+        run.resume.pop()
+    own = local_of(*given) is not None
+    return Unknown(text, each=(given[0] if len(given) == 1 else derived(f"{text}[…]", *given)) if own else None)
 
 
 def _lose(run: Run, function: Function, inner: list[Value]) -> None:

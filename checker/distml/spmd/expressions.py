@@ -12,7 +12,7 @@ from typing import Any
 from distml.spmd import names
 from distml.spmd.library import RANK_VARIABLES, RANKS, SIZE_VARIABLES
 from distml.spmd.run import Run
-from distml.spmd.told import chosen, owned
+from distml.spmd.told import MAYBE, chosen, owned
 from distml.spmd.values import (
     NOTHING_TOLD,
     Class,
@@ -28,6 +28,7 @@ from distml.spmd.values import (
     Unknown,
     Value,
     derived,
+    element,
     key,
     local_of,
     trained,
@@ -257,7 +258,14 @@ def _compared(operation: type[ast.cmpop], left: Value, right: Value) -> Value:
     found = derived(f"({key(left)} {sign} {key(right)})", left, right)
     sides = ((left, right), (right, left))
     equal = {(key(one), other.value) for one, other in sides if isinstance(one, Unknown) and isinstance(other, Known)}
-    return Unknown(found.key, found.local, told=(frozenset(), frozenset(equal if operation is ast.Eq else ())))
+    asked = any(isinstance(one, Unknown) and one.type == MAYBE and _is_none(other) for one, other in sides)
+    local = None if asked else found.local
+    return Unknown(found.key, local, told=(frozenset(), frozenset(equal if operation is ast.Eq else ())))
+
+
+def _is_none(value: Value) -> bool:
+    """Whether a value is None."""
+    return isinstance(value, Known) and value.value is None
 
 
 def _never_alike(left: Value, right: Value) -> bool:
@@ -304,6 +312,8 @@ def _subscript(run: Run, scope: Scope, node: ast.Subscript) -> Value:
         return names.variable(run, index.value)
     place = Place(scope.source, node)
     found = item(container, index, place)
+    if run.watch is not None and isinstance(container, Unknown) and isinstance(found, Unknown):
+        found.local = found.local or local_of(*([container.each] if container.each is not None else []))
     own = chosen(place, index) if run.watch is not None else None
     return found if own is None else owned(found, own)
 
@@ -443,6 +453,11 @@ def _yielded(run: Run, scope: Scope, node: ast.Yield) -> Value:
     return run.language.resume(run, scope, given)
 
 
+def _yielded_all(run: Run, scope: Scope, node: ast.YieldFrom) -> Value:
+    given = value(run, scope, node.value)
+    return run.language.resume(run, scope, element(given) if isinstance(given, Unknown) else derived(key(given), given))
+
+
 def _composed(run: Run, scope: Scope, node: ast.expr) -> Value:
     inner = [value(run, scope, part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
     return derived(f"{type(node).__name__}({', '.join(map(key, inner))})", *inner)
@@ -474,4 +489,5 @@ _EVALUATE: dict[type[ast.expr], Any] = {
     ast.GeneratorExp: _comprehended,
     ast.DictComp: _comprehended,
     ast.Yield: _yielded,
+    ast.YieldFrom: _yielded_all,
 }

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
+from dataclasses import replace
 
+from distml.spmd import names
 from distml.spmd.expressions import truth_of, value
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.library import MAKES, RANKS
 from distml.spmd.run import Run
 from distml.spmd.trace import UNCOUNTED, Event, Note
 from distml.spmd.values import (
+    Function,
+    Instance,
     Items,
     Known,
     Place,
@@ -19,6 +23,7 @@ from distml.spmd.values import (
     Unknown,
     Value,
     derived,
+    element,
     key,
     local_of,
     truth,
@@ -72,7 +77,7 @@ def for_loop(run: Run, scope: Scope, node: ast.For | ast.AsyncFor) -> Flow | Non
         run.turn(place, another, tuple(node.body), turns.uneven, loop=True)
         if not another:
             return None
-    return _for_all(run, scope, node, _element(turns), turns)
+    return _for_all(run, scope, node, element(turns), turns)
 
 
 def _one_by_one(run: Run, scope: Scope, node: ast.For | ast.AsyncFor, members: list[Value]) -> Flow | None:
@@ -164,7 +169,7 @@ def _any(node: ast.For | ast.AsyncFor, turns: list[Value] | Unknown) -> Value:
     if isinstance(turns, list):
         return derived(f"turn of {node.lineno}", *turns)
     own = turns.each is not None or turns.local is not None
-    return _element(turns) if own else Unknown(f"turn of {node.lineno}")
+    return element(turns) if own else Unknown(f"turn of {node.lineno}")
 
 
 def _forget(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While, member: Value | None) -> None:
@@ -195,9 +200,20 @@ def _members(run: Run, scope: Scope, node: ast.expr) -> list[Value] | Unknown:
         if found.kind == "set" and len(found.members) > 1 and any(_is_text(each) for each in found.members):
             return Unknown("set", type="text of a set")
         return found.members
-    if isinstance(found, Unknown):
-        return found
-    return derived(key(found), found)
+    if isinstance(found, Instance) and run.watch is not None:
+        found = _iterated(run, found, Place(scope.source, node))
+    return found if isinstance(found, Unknown) else derived(key(found), found)
+
+
+def _iterated(run: Run, through: Instance, place: Place) -> Value:
+    """What a loop goes through where it goes through an object of the program."""
+    start, step = (names.class_member(run, through.cls, name) for name in ("__iter__", "__next__"))
+    found: Value = through
+    if isinstance(start, Function):
+        found = run.language.invoke(run, replace(start, bound=through), [], {}, place)
+    if isinstance(found, Instance) and isinstance(step, Function):
+        found = Unknown(key(found), each=run.language.invoke(run, replace(step, bound=through), [], {}, place))
+    return found
 
 
 def _few(members: list[Value]) -> bool:
@@ -219,14 +235,6 @@ def _is_text(each: Value) -> bool:
     return isinstance(each, Known) and isinstance(each.value, str)
 
 
-def _element(of: Unknown) -> Value:
-    if of.each is not None:
-        return of.each
-    found = derived(f"{key(of)}[…]", of)
-    found.type = "text of a set" if of.type == "text of a set" else ""
-    return found
-
-
 def _representative(members: list[Value], node: ast.For | ast.AsyncFor) -> Value:
     same = {key(each) for each in members}
     return members[0] if len(same) == 1 else derived(f"one of {node.lineno}", *members)
@@ -243,7 +251,7 @@ def comprehension(run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast
     tests: list[Value] = []
     for generator in node.generators:
         turns = _members(run, inner, generator.iter)
-        member = derived(f"one of {generator.iter.lineno}", *turns) if isinstance(turns, list) else _element(turns)
+        member = derived(f"one of {generator.iter.lineno}", *turns) if isinstance(turns, list) else element(turns)
         run.language.assign(run, inner, generator.target, member)
         tests += [value(run, inner, test) for test in generator.ifs]
         parts += [member, *tests]

@@ -115,7 +115,8 @@ class Run:
             return value
         text = name if isinstance(name, str) else ".".join(map(str, name)) if isinstance(name, tuple) else str(name)
         kind = value.type if isinstance(value, Unknown) else ""
-        return Unknown(f"{text}{where}", local_of(value), kind, trained(value))
+        each = value.each if isinstance(value, Unknown) else None
+        return Unknown(f"{text}{where}", local_of(value), kind, trained(value), each=each)
 
     def settle(self, old: Unknown, text: str) -> None:
         """What `old` is, under whatever name, is the same on all ranks from here on."""

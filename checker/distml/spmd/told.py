@@ -11,8 +11,10 @@ import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from distml.spmd.values import Items, Known, Local, Place, Unknown, Value, key
+from distml.spmd.values import Items, Known, Local, Place, Unknown, Value, derived, key
 
+MAYBE = "another batch or none"
+"""The type of what `next(iterator, None)` gives: whether there is one says nothing of what is in it."""
 WHY = "each rank has its own part of the data"
 
 
@@ -54,6 +56,24 @@ def owned(value: Value, local: Local) -> Value:
         case Items(members=members, kind=kind, exact=exact):
             return Items([owned(each, local) for each in members], kind, exact)
     return value
+
+
+_ONE = frozenset("cycle takewhile dropwhile filter filterfalse tee islice reversed iter".split())
+_MADE = frozenset(
+    {"map", "starmap", "chain", "from_iterable", "imap", "imap_unordered", "accumulate", "chunked", "batched"}
+)
+"""Functions that give the members of what they are given, and what they make of them."""
+
+
+def given_by(name: str, given: list[Value]) -> Value | None:
+    """What a function of iterators gives one after the other, as far as that is known; `name` is its own, without a module."""
+    parts = [each.each if isinstance(each, Unknown) else None for each in given]
+    known = [each for each in parts if each is not None]
+    if name == "zip" and known:
+        return Items([each or Unknown("a member of another iterator") for each in parts], "tuple")
+    if name in _MADE and known:
+        return derived(f"{name}(…)", *known)
+    return next(iter(known), None) if name in _ONE else None
 
 
 def chosen(place: Place, *by: Value) -> Local | None:

@@ -254,6 +254,15 @@ def derived(text: str, *values: Value) -> Unknown:
     return Unknown(text, local_of(*values), trained=trained(*values))
 
 
+def element(of: Unknown) -> Value:
+    """What one of the members of something is."""
+    if of.each is not None:
+        return of.each
+    found = derived(f"{key(of)}[…]", of)
+    found.type = "text of a set" if of.type == "text of a set" else ""
+    return found
+
+
 def truth(value: Value) -> bool | None:
     """Whether a value is true, None where that is open."""
     match value:

@@ -19,6 +19,7 @@ import pytest
 
 from distml.rewrites.horovod.options import Backend, Options
 from distml.rewrites.horovod.rewrite import Outcome, rewrite
+from distml.rewrites.horovod.tree import survey
 from distml.source.project import Project
 from distml.training.program import Program
 
@@ -192,6 +193,15 @@ def rewritten(program: str, backend: Backend = "horovod") -> str:
     """The text that a program becomes."""
     (file,) = outcome(program, backend).files.values()
     return file.source
+
+
+def rewritten_files(files: dict[str, str], backend: Backend = "ddp") -> dict[str, str]:
+    """The texts that the files of one program become, by their names; those that do not change are left out."""
+    overlay = {f"/nowhere/{name}": text.encode() for name, text in files.items()}
+    found = survey([*overlay], Options(backend=backend), Project("/nowhere", overlay=overlay), overlay)
+    (outcome,) = found.outcomes
+    assert not outcome.plan.refusals
+    return {location.rpartition("/")[2]: file.source for location, file in outcome.files.items()}
 
 
 DRIVER = """

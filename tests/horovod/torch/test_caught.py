@@ -1,4 +1,4 @@
-"""An exception that is caught around a step is one rank's: that the others would block is said."""
+"""An exception that is caught around steps is one rank's: that the others would block is said."""
 
 from __future__ import annotations
 
@@ -57,3 +57,36 @@ def test_what_one_rank_catches_is_named(way: str, backend: Backend) -> None:
     found = outcome(PROGRAM.format(body=body, caught=caught, handled=handled), backend)
     assert not found.plan.refusals
     assert [each.code for each in found.plan.warnings] == ["HVD303"] * (way in GOES_ON)
+
+
+WHOLE = (
+    PROGRAM[: PROGRAM.index("for epoch")]
+    + """
+def train(rate=1):
+    for epoch in range(2):
+        for a, b in loader:
+            step(a, b)
+
+
+try:
+    train()
+except {caught}:
+    {handled}
+"""
+)
+AROUND = {
+    "begins again": ("RuntimeError", "train(2)"),
+    "tells": ("Exception as error", "print(error)"),
+    "passes": ("(OSError, RuntimeError)", "pass"),
+    "of a library": ("torch.cuda.OutOfMemoryError", "torch.cuda.empty_cache()\n    train(2)"),
+}
+LEFT = {"raises": ("RuntimeError", "print(x)\n    raise"), "is stopped": ("KeyboardInterrupt", "print('stopped')")}
+
+
+@pytest.mark.parametrize("backend", ["ddp", "horovod"])
+@pytest.mark.parametrize("way", [*AROUND, *LEFT])
+def test_so_is_what_one_rank_catches_around_all_of_training(way: str, backend: Backend) -> None:
+    caught, handled = (AROUND | LEFT)[way]
+    found = outcome(WHOLE.format(caught=caught, handled=handled), backend)
+    told = ["a rank that catches an exception here leaves training: the other ranks block"] * (way in AROUND)
+    assert [each.message for each in found.plan.warnings] == told and not found.plan.refusals

@@ -101,3 +101,23 @@ def test_accelerate_takes_no_wrapper_of_the_program_off() -> None:
     text = rewritten(f'{wrapped}torch.save(model.module.state_dict(), "model.pt")\n', "accelerate")
     assert "model.module.state_dict()" in text
     assert "unwrap_model" not in text
+
+
+ASKED = ("x.get_device()", "torch.ones(1).get_device()", "torch.cuda.current_device()")
+SPELLED = ('f"cuda:{{{}}}"', '"cuda:" + str({})', '"cuda:%d" % {}', '"cuda:{{}}".format({})')
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("spelled", SPELLED)
+@pytest.mark.parametrize("named", [False, True])
+def test_the_gpu_that_a_tensor_is_on_is_that_of_the_process(asked: str, spelled: str, named: bool) -> None:
+    number = f"number = {asked}\n" if named else ""
+    text = f"{number}place = torch.device({spelled.format('number' if named else asked)})\n"
+    assert text in rewritten(program() + text, "ddp")
+
+
+@pytest.mark.parametrize("display", ['["cpu", "cuda:0", "cuda:1"]', '("cpu", "cuda:0")', '{"cuda:0"}'])
+def test_what_an_option_may_be_stays(display: str) -> None:
+    option = f'parser.add_argument("--device", default="cuda:0", choices={display})\n'
+    becomes = option.replace('default="cuda:0"', f"default={TEXT}")
+    assert becomes in rewritten(program(above=option), "ddp")

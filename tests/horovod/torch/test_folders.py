@@ -111,6 +111,41 @@ def test_a_logger_of_events_has_its_folder_on_rank_0() -> None:
     assert "logdir='runs' if dist.get_rank() == 0 else tempfile.mkdtemp()" in after
 
 
+EVENTS = {
+    "given on": "class Log(SummaryWriter):\n    def __init__(self, folder):\n        super().__init__({})\n\n\nlog = Log('runs')",
+    "by its class": "class Log(SummaryWriter):\n    def __init__(self, folder):\n        super(Log, self).__init__(log_dir={})"
+    "\n\n\nlog = Log('runs')",
+}
+
+
+@pytest.mark.parametrize("made_by", EVENTS.values(), ids=EVENTS)
+def test_a_class_of_the_programs_records_events_as_the_librarys_does(made_by: str) -> None:
+    after = made("from tensorboardX import SummaryWriter\n\n\n" + made_by.format("folder"))
+    assert made_by.format("folder if dist.get_rank() == 0 else tempfile.mkdtemp()") in after
+
+
+@pytest.mark.parametrize("body", ["pass", "def note(self, value):\n        self.add_scalar('a', value)"])
+def test_so_does_one_without_a_constructor(body: str) -> None:
+    after = made(
+        f"from tensorboardX import SummaryWriter\n\n\nclass Log(SummaryWriter):\n    {body}\n\n\nlog = Log('a')"
+    )
+    assert "Log('a' if dist.get_rank() == 0 else tempfile.mkdtemp())" in after
+
+
+@pytest.mark.parametrize("writer", ["SummaryWriter(log_dir={})", "open({}, 'w')", "logging.FileHandler({})"])
+def test_what_rank_0_alone_opens_needs_no_name_on_the_others(writer: str) -> None:
+    path = "'runs/' + time.strftime('%Y')"
+    made_of = f"log = {writer.format(path)}\nos.makedirs(log.name)"
+    found = outcome(
+        PROGRAM.format(
+            before=f"import logging\nfrom tensorboardX import SummaryWriter\n{made_of}", turn="pass", cached="pass"
+        ),
+        "ddp",
+    )
+    (file,) = found.files.values()
+    assert not found.plan.refusals and "agreed(time" not in file.source
+
+
 def test_a_window_is_drawn_by_rank_0() -> None:
     after = made(turn="window = viz.line(X=[epoch], Y=[epoch], win=window)")
     assert "window = on_rank_zero(viz.line)(X=[epoch]" in after

@@ -129,3 +129,24 @@ def test_it_comes_as_often(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("body", LEFT)
 def test_what_trains_or_tells_and_what_counts_epochs_stays(body: str) -> None:
     assert "max(1, " not in rewritten(HEAD + LEFT[body])
+
+
+ASKED = (
+    "often > 0",
+    "often != 0",
+    "0 < often",
+    "often",
+    "often > 0 and i > -1",
+    "not often == 0",
+    "often is not None and often",
+)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("often", [0, 4])
+def test_no_interval_stays_none(asked: str, often: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    test = f"        if {asked}:\n            if i % often == 0:\n                evaluate()\n"
+    both = f"        if ({asked}) and i % often == 0:\n            evaluate()\n"
+    for source in (f"{HEAD}often = {often}\n{LOOP}{each}" for each in (test, both)):
+        alone = printed_as(1, source, monkeypatch)
+        assert printed_as(2, rewritten(source), monkeypatch) == alone and bool(alone) == bool(often)

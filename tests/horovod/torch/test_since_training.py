@@ -9,12 +9,9 @@ import re
 
 import pytest
 from horovod.torch.programs import HEAD
+from horovod.torch.programs import rewritten_files as rewritten
 
-from distml.rewrites.horovod.options import Options
-from distml.rewrites.horovod.tree import survey
-from distml.source.project import Project
-
-FIRST = "if dist.get_rank() == 0:\n"
+FIRST = 'if os.environ.get("RANK", "0") == "0":\n'
 LOCAL = 'if int(os.environ["LOCAL_RANK"])'
 MODEL = """
 loader = DataLoader({data}, batch_size=8, shuffle=True)
@@ -47,15 +44,6 @@ BEFORE = {
     "in front of it": "keep('a')\ntrain()\n",
     "in front of it and behind it": "keep('a')\ntrain()\nkeep('b')\n",
 }
-
-
-def rewritten(files: dict[str, str]) -> dict[str, str]:
-    """What becomes of the files of a program."""
-    overlay = {f"/nowhere/{name}": text.encode() for name, text in files.items()}
-    found = survey([*overlay], Options(backend="ddp"), Project("/nowhere", overlay=overlay), overlay)
-    (outcome,) = found.outcomes
-    assert not outcome.plan.refusals
-    return {location.rpartition("/")[2]: file.source for location, file in outcome.files.items()}
 
 
 def whole(what: str, place: str) -> dict[str, str]:
@@ -96,6 +84,26 @@ def test_what_rank_0_has_written_is_waited_for_also_where_a_function_takes_the_s
         "train.py"
     ]
     assert re.search(r"save\(\)\n    dist\.barrier\(\)\n    model\S*\.load_state_dict", text)
+
+
+BLOCKS = {
+    "a choice": "if len(x) > 3:\n{}",
+    "the other side of one": "if len(x) < 3:\n    pass\nelse:\n{}",
+    "a try": "try:\n{}except KeyboardInterrupt:\n    pass\n",
+    "a block": "with open('a.log', 'a') as log:\n{}",
+    "a block of another kind": "with torch.autograd.detect_anomaly():\n{}",
+}
+LISTED = ["kept = glob.glob('*.pth')", "kept = os.listdir('.')", "kept = list(Path('.').glob('*.pth'))"]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("listed", LISTED)
+def test_it_is_waited_for_in_the_block_that_trains(block: str, listed: str) -> None:
+    saves, loads = "torch.save(model.state_dict(), 'a.pth')", "model.load_state_dict(torch.load(kept[0]))"
+    lines = "".join(f"    {line}\n" for line in ("train()", saves, listed, loads))
+    head = "import glob\nimport os\nfrom pathlib import Path\n" + HEAD + MODEL.format(data="TensorDataset(x, y)")
+    text = rewritten({"train.py": f"{head}\n\n{BLOCKS[block].format(lines)}"})["train.py"]
+    assert text.count("dist.barrier()") == 1 and f"    dist.barrier()\n    {listed}\n" in text
 
 
 UNPACKED = {

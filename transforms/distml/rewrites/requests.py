@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 
@@ -36,3 +37,13 @@ class Requests:
     begins: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
     ends: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
     parameters: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def codes(self) -> Iterator[tuple[ast.AST, str]]:
+        """The code that was asked for, with the nodes at which it is to stand."""
+        listed = (self.expressions, self.arguments, self.items, self.begins, self.ends, self.parameters)
+        yield from ((node, code) for asked in listed for node, codes in asked.items() for code in codes)
+        yield from ((node, code) for node, codes in self.keywords.items() for code in codes.values())
+        yield from self.handed.items()
+        for node, around in self.statements.items():
+            codes = (*around.before, *around.near, *around.after, around.guard or "")
+            yield from ((node, code) for code in codes)

@@ -46,12 +46,16 @@ _LIBRARIES = frozenset({"tensorflow", "keras", "torch", "horovod"})
 
 
 def followed(roots: Iterable[SourceFile], project: Project, between: Collection[str] = ()) -> Program:
-    """The program of `roots`; where it is too large, modules that only define models are left out, as a library's are.
+    """The program of `roots` with all that they import; where that is too large, with those of it that may matter.
 
     `between` are the locations of files that lead to others of the program, whatever they hold.
     """
-    found = Program(roots := list(roots), project, between=between)
-    return Program(roots, project, _TRAINS, between) if found.too_large else found
+    roots = list(roots)
+    for words in (None, _FRAMEWORK):
+        found = Program(roots, project, words, between)
+        if not (found.too_large or (words is None and found.full)):
+            return found
+    return Program(roots, project, _TRAINS, between)
 
 
 def beside(script: SourceFile, name: str, project: Project) -> SourceFile | None:
@@ -84,10 +88,10 @@ class Program(Statements, Keeper):
         self,
         roots: Iterable[SourceFile],
         project: Project,
-        words: re.Pattern[str] = _FRAMEWORK,
+        words: re.Pattern[str] | None = None,
         between: Collection[str] = (),
     ) -> None:
-        """Modules are followed that hold one of `words`, or whose location is one of `between`.
+        """Modules are followed that hold one of `words` if such are given, or whose location is one of `between`.
 
         Raises `UnreadableError` where one of `roots` does not parse; what they import is left out instead.
         """
@@ -98,6 +102,8 @@ class Program(Statements, Keeper):
         self.values: dict[ast.AST, Values] = {}
         self.units: dict[str, Unit] = {}
         self.steps = self.text = 0
+        self.full = False
+        """Whether modules were left out since there were too many of them."""
         self.roots: list[Unit] = []
         self.roots += [self._unit(source) for source in roots]
         self._of: dict[ast.AST, Unit] = {}
@@ -139,13 +145,13 @@ class Program(Statements, Keeper):
         return NOTHING if level and found is None else frozenset({library(name)})
 
     def _takes(self, source: SourceFile) -> bool:
-        self.text += len(source.text)
-        if (
-            len(self.units) >= MOST_MODULES
-            or self.text > MOST_TEXT
-            or not (source.is_package or source.location in self.between or self.words.search(source.text))
-        ):
+        wanted = self.words is None or source.is_package or source.location in self.between
+        if not wanted and self.words is not None and self.words.search(source.text) is None:
             return False
+        if len(self.units) >= MOST_MODULES or self.text + len(source.text) > MOST_TEXT:
+            self.full = True
+            return False
+        self.text += len(source.text)
         try:
             self._unit(source)
         except UnreadableError:

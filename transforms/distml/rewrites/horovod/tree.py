@@ -26,6 +26,7 @@ from distml.source.memory import memory_of_system
 from distml.source.notebook import is_notebook
 from distml.source.project import Project
 from distml.source.reading import UnreadableError, read_bytes
+from distml.training.callers import upwards
 from distml.training.program import beside, followed
 from distml.training.syntax import runs_as_script
 from distml.training.unit import Unit
@@ -247,6 +248,7 @@ class _Planner:
         for entry in [*entries, *trainers]:
             if not any(_holds(each, entry) for each in outcomes):
                 outcomes += self._plan([entry])
+        outcomes = [each for each in outcomes if not _only_uses(each, outcomes)]
         while (pair := _entangled(outcomes)) is not None:
             outcomes = [each for each in outcomes if each not in pair]
             outcomes += self._plan([unit.source for each in pair for unit in each.plan.program.roots])
@@ -296,6 +298,28 @@ def _holds(outcome: Outcome, source: SourceFile) -> bool:
     unit = plan.program.units[source.location]
     trained = any(plan.program.unit(each.node) is unit for each in plan.loops) and not _is_script(unit, plan)
     return unit in plan.program.roots or trained or bool(plan.refusals) or "__main__" not in source.text
+
+
+def _only_uses(outcome: Outcome, others: list[Outcome]) -> bool:
+    """Whether a script runs no training of the modules that it imports, and another script does: it goes on alone."""
+    runs = [
+        each for each in others if each is not outcome and _trained(each) >= _trained(outcome) and _runs_training(each)
+    ]
+    return bool(runs) and not _runs_training(outcome)
+
+
+def _trained(outcome: Outcome) -> set[str]:
+    """The files in which a program trains."""
+    plan = outcome.plan
+    return {plan.program.unit(each.node).source.location for each in plan.loops}
+
+
+def _runs_training(outcome: Outcome) -> bool:
+    """Whether a script comes to a step, or makes an optimizer, by what it calls itself."""
+    plan, program = outcome.plan, outcome.plan.program
+    steps = [step for loop in plan.loops for step in (*loop.steps, loop.node)]
+    made = [call for call in program.calls if any(name.startswith("torch.optim.") for name in program.names(call.func))]
+    return any(program.unit(node) in program.roots for node in upwards([*steps, *made], program, direct=True))
 
 
 def _is_script(unit: Unit, plan: Plan) -> bool:

@@ -10,7 +10,7 @@ from distml.training.callers import run_by
 from distml.training.callsites import argument, argument_for
 from distml.training.program import Program
 from distml.training.syntax import nodes_in, receiver_of
-from distml.training.values import PATH
+from distml.training.values import PATH, Class, Foreign
 
 NOTHING, FILE, FOLDER = "nothing", "file", "folder"
 """What a rank that is not to write is given: a file that forgets, one of its own by the same name, a folder of its own."""
@@ -128,8 +128,7 @@ def logged(call: ast.Call, program: Program) -> Opened | None:
 
 def recorded(call: ast.Call, program: Program) -> Opened | None:
     """The folder in which a call begins a file of events; its path is None where the library chooses one."""
-    found = _opened(call, program, _EVENTS)
-    names = program.names(call.func)
+    found, names = _opened(call, program, _EVENTS), _made(call, program)
     chosen = any(each.names.fullmatch(name) for each in _EVENTS[:1] for name in names)
     spread = any(isinstance(each, ast.Starred) for each in call.args) or any(k.arg is None for k in call.keywords)
     return found or (Opened(None, "w", FOLDER) if chosen and not spread else None)
@@ -154,13 +153,28 @@ def written(call: ast.Call, program: Program) -> ast.expr | None:
 
 
 def _opened(call: ast.Call, program: Program, forms: tuple[_Form, ...]) -> Opened | None:
-    names = program.names(call.func)
+    names = _made(call, program)
     for form in (each for each in forms if any(map(each.names.fullmatch, names))):
         path, mode = _given(call, *form.path), _given(call, *form.mode)
         if path is not None:
             said = mode.value if isinstance(mode, ast.Constant) and isinstance(mode.value, str) else None
             return Opened(path, form.unless if mode is None else said, form.instead)
     return None
+
+
+def _made(call: ast.Call, program: Program) -> set[str]:
+    """The paths of what a call makes: an object of the program's own class is made as the class below it makes one.
+
+    Where the class has an `__init__`, that of the class below is called there.
+    """
+    names = {name.removesuffix("().__init__") for name in program.names(call.func)}
+    for owner in program.of(call.func):
+        for below in program.lineage(owner) if isinstance(owner, Class) else ():
+            if isinstance(below, Foreign):
+                names.add(below.name)
+            elif any(getattr(each, "name", "") == "__init__" for each in below.node.body):
+                break
+    return names
 
 
 def _given(call: ast.Call, position: int | None, name: str) -> ast.expr | None:

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.destinations import written
-from distml.rewrites.horovod.aspects.during import during_training, trains
+from distml.rewrites.horovod.aspects.during import during_training, since_training, trains
 from distml.rewrites.horovod.aspects.opened import is_read
 from distml.rewrites.horovod.aspects.outputs import private
 from distml.rewrites.horovod.aspects.setup import behind_start, start_of, started
@@ -64,6 +64,7 @@ def once(plan: Plan) -> None:
     for call in plan.program.calls:
         if plan.program.unit(call).source.location not in plan.editable:
             continue
+        fresh += [each for each in _made_anew(call, start, plan) if each not in fresh]
         if start in ("keras", "tensorflow") and (tidied := _tidied(call, plan)) is not None:
             statements += [tidied] if tidied not in statements else []
         prepares = _prepares(call, plan)
@@ -110,6 +111,49 @@ def _afresh(call: ast.Call, plan: Plan) -> bool:
     """Whether a statement of its own writes files anew each time, also under those who read them already."""
     alone = isinstance(plan.program.parent(call), ast.Expr) and start_of(plan) != "session"
     return alone and plan.program.matches(call.func, _ANEW)
+
+
+def _made_anew(call: ast.Call, start: Start, plan: Plan) -> list[ast.stmt]:
+    """The statements that call a function for the files alone that it writes anew each time: all ranks read them behind."""
+    program = plan.program
+    path, function = _created(call, program), program.function(call)
+    if path is None or not isinstance(function, ast.FunctionDef) or start == "session" or not _is_for_files(function):
+        return []
+    places = [program.statement(each) for each in program.calling(function)]
+    alone = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) for each in places)
+    early = alone and not any(trains(each, plan) or since_training(each, plan) for each in places)
+    always = not any(_if_missing(each, program) for each in (program.statement(call), *places))
+    return (
+        places
+        if early
+        and always
+        and not private(call, program)
+        and is_read(plan, path)
+        and all(_can_wait(each, start, plan) for each in places)
+        else []
+    )
+
+
+def _created(call: ast.Call, program: Program) -> ast.expr | None:
+    """The file that a call writes, or opens to write."""
+    mode = argument(call, 1, "mode") if "h5py.File" in program.names(call.func) else None
+    hdf5 = isinstance(mode, ast.Constant) and mode.value in ("w", "w-", "x", "a")
+    return argument(call, 0, "name") if hdf5 else written(call, program)
+
+
+def _is_for_files(function: ast.FunctionDef) -> bool:
+    """Whether a function gives nothing back, and sets nothing but its own variables and what they hold."""
+    own = {each.id for each in nodes_in(function, ast.Name) if isinstance(each.ctx, ast.Store)}
+    for node in walk(function):
+        if isinstance(node, ast.Global | ast.Nonlocal | ast.Yield) or (isinstance(node, ast.Return) and node.value):
+            return False
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            base = node.value
+            while isinstance(base, ast.Attribute | ast.Subscript):
+                base = base.value
+            if not isinstance(base, ast.Name) or base.id not in own:
+                return False
+    return True
 
 
 def _can_wait(statement: ast.stmt, start: Start, plan: Plan) -> bool:
@@ -166,7 +210,7 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     statement = program.statement(call)
     names = program.names(call.func)
     fetches = not names.isdisjoint(_FETCHES)
-    path = argument(call, 0, "path") if any(map(_TOKENS.fullmatch, names)) else written(call, program)
+    path = argument(call, 0, "path") if any(map(_TOKENS.fullmatch, names)) else _created(call, program)
     # What the call itself says comes first: the other questions go through the program.
     if not (fetches or path) or not _if_missing(statement, program):
         return False

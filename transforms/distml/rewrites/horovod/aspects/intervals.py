@@ -16,7 +16,7 @@ from distml.training.callers import run_by
 from distml.training.callsites import called, iterated, takes_receiver
 from distml.training.counting import COUNTS
 from distml.training.program import Program
-from distml.training.syntax import nodes_in
+from distml.training.syntax import is_literal, nodes_in
 
 OFTEN = Note(
     "interval divided by the number of ranks",
@@ -219,13 +219,21 @@ def _remains(plan: Plan, interval: ast.expr) -> bool:
 
 def _same(interval: ast.expr, branch: ast.If, loop: Looping, program: Program) -> Iterator[ast.expr]:
     """The places at which the interval is read, those of a number that is written out only where it divides."""
-    yield from read_again(interval, loop)
+    yield from (each for each in read_again(interval, loop) if not _asks_for_any(each, program))
     for node in walk(branch) if isinstance(interval, ast.Constant) else ():
         if isinstance(node, ast.Constant) and node is not interval and ast.dump(node) == ast.dump(interval):
             above = program.parent(node)
             if isinstance(above, ast.BinOp | ast.AugAssign) and isinstance(above.op, ast.Div | ast.FloorDiv | ast.Mod):
                 if node is (above.right if isinstance(above, ast.BinOp) else above.value):
                     yield node
+
+
+def _asks_for_any(interval: ast.expr, program: Program) -> bool:
+    """Whether a condition only asks whether there is an interval: none stays none, however many ranks there are."""
+    above = program.parent(interval)
+    if isinstance(above, ast.Compare):
+        return any(is_literal(each, nothing) for each in (above.left, *above.comparators) for nothing in (0, None))
+    return isinstance(above, ast.BoolOp | ast.UnaryOp) or getattr(above, "test", None) is interval
 
 
 def _intervals(test: ast.expr, names: set[str], program: Program) -> Iterator[ast.expr]:

@@ -24,13 +24,14 @@ from distml.training.callers import leading_to
 from distml.training.callsites import stored
 from distml.training.counting import LIBRARIES
 from distml.training.program import Program
-from distml.training.syntax import method_name, nodes_in, values_given
+from distml.training.syntax import is_literal, method_name, names_in, nodes_in, values_given
 from distml.training.values import Callable, Class, Foreign
 
 _PRINTS = re.compile(
     r"builtins\.print|pprint\.(PrettyPrinter\(\)\.)?pprint|tensorflow\.print|tqdm(\.\w+)*\.tqdm\w*(\(\))?\.write"
     r"|sys\.(stdout|stderr)\.(write|flush)"
 )
+_SCREEN = re.compile(r"sys\.(stdout|stderr)")
 _LOGS = re.compile(
     r"((absl\.|tensorflow\.)?logging|loguru\.logger|logzero(\.logger)?|structlog\.get_logger\(\))"
     r"(\.(getLogger|getChild|get_logger|get_absl_logger|Logger|LoggerAdapter|bind|opt|new)\(\))*\.(?P<level>\w+)"
@@ -222,7 +223,7 @@ def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) ->
     function = handed or call.func
     for name in program.names(function):
         if _PRINTS.fullmatch(name) or _logs(call, name, program):
-            return "output"
+            return "file" if _into_file(call, program) else "output"
         if _SUMMARY.fullmatch(name):
             return "summary"
         if _FILES.fullmatch(name) or _SAVED.fullmatch(name):
@@ -236,6 +237,12 @@ def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) ->
         return "output"
     own = method in _SAVES and any(isinstance(value, Callable) for value in program.of(function))
     return "file" if method in _SAVES and not own else None
+
+
+def _into_file(call: ast.Call, program: Program) -> bool:
+    """Whether something is printed into a file, and not on the screen."""
+    into = next((keyword.value for keyword in call.keywords if keyword.arg == "file"), None)
+    return into is not None and not is_literal(into, None) and not program.matches(into, _SCREEN)
 
 
 def _first_text(call: ast.Call) -> str:
@@ -252,7 +259,8 @@ def tells(call: ast.Call, program: Program) -> bool:
     """Whether a call prints, logs or shows beside a progress bar what it is given."""
     on_bar = method_name(call) in _ON_BARS and _is_bar(call.func, program)
     shown = program.matches(call.func, _SHOWN)
-    return on_bar or shown or kind_of(call, program) in ("output", "log")
+    printed = program.matches(call.func, _PRINTS)
+    return on_bar or shown or printed or kind_of(call, program) in ("output", "log")
 
 
 def _is_bar(method: ast.expr, program: Program) -> bool:
@@ -359,11 +367,12 @@ def _opened_by_all(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
     files = _files(call.func.value, plan.program) if isinstance(call.func, ast.Attribute) else []
     if any(isinstance(plan.program.parent(file), ast.Assign) for file in files):
         return any(opens_to_write(file, plan.program) for file in files)
+    items = (item for above in plan.program.ancestors(node) if isinstance(above, ast.With) for item in above.items)
     return any(
-        isinstance(item.context_expr, ast.Call) and opens_to_write(item.context_expr, plan.program)
-        for above in plan.program.ancestors(node)
-        if isinstance(above, ast.With)
-        for item in above.items
+        isinstance(item.context_expr, ast.Call)
+        and opens_to_write(item.context_expr, plan.program)
+        and (item.context_expr in files or names_in(item.optional_vars or node) & names_in(call))
+        for item in items
     )
 
 

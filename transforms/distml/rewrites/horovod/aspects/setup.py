@@ -15,9 +15,11 @@ from distml.rewrites.horovod.options import Backend
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.rewrites.patch import Patch
 from distml.source.nodes import walk
+from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import nodes_in
+from distml.training.syntax import nodes_in, runs_as_script
 from distml.training.unit import Unit
+from distml.training.values import Module, Values
 
 _ORDER: tuple[Start, ...] = ("torch", "tensorflow", "keras", "session")
 _MODULES: dict[Start, str] = {
@@ -29,7 +31,12 @@ _MODULES: dict[Start, str] = {
 _FETCHES = re.compile(r"(urlretrieve|wget\.download|gdown\.\w*download|nltk\.download|fetch_\w+|load_dataset)$")
 _PRELUDE = frozenset({"os", "sys", "warnings", "matplotlib", "pathlib", "random"})
 _HELPER = Note("functions that combine values of all ranks", "the backend has none for this", "start-up")
-_WHY = "every process must know its rank and the number of ranks before anything is divided among them"
+_STARTED = Note(
+    "initialize the distributed backend",
+    "every process must know its rank and the number of ranks before anything is divided among them",
+    "start-up",
+)
+_IMPORTED = Note("imports", "the added code uses them; the script starts the processes", "start-up")
 
 
 def start_of(plan: Plan) -> Start:
@@ -42,8 +49,8 @@ def set_up(plan: Plan, unit: Unit) -> World:
     """Put the start-up into a file, and say how it spells rank and size."""
     start = start_of(plan)
     backend = _STARTS[plan.options.backend] if start == "torch" else _horovod
-    code, world = backend(plan, unit, start)
-    behind_start(plan, unit, code, Note("initialize the distributed backend", _WHY, "start-up"))
+    code, world, note = backend(plan, unit, start)
+    behind_start(plan, unit, code, note)
     return world
 
 
@@ -56,6 +63,15 @@ def behind_start(plan: Plan, unit: Unit, code: str, note: Note, *, imports: bool
         patch.before(unit.tree.body[0], code, note, first=imports)
     else:
         patch.after(anchor, code, note, first=imports)
+
+
+def at_start(plan: Plan, unit: Unit, code: str, note: Note) -> None:
+    """Put what a script is to do first directly behind its start-up."""
+    guard = _start_of_script(plan, unit) if plan.options.backend == "ddp" and _is_entry(plan, unit) else None
+    if guard is None:
+        behind_start(plan, unit, code, note)
+    else:
+        plan.patch(unit.tree).begin(guard, code.strip("\n"), note)
 
 
 def helper(plan: Plan, node: ast.AST, name: str, code: str, **words: str) -> str:
@@ -107,22 +123,28 @@ def _is_alone(plan: Plan, unit: Unit) -> bool:
 
 def _uses(plan: Plan, user: Unit, unit: Unit) -> bool:
     """Whether a file imports another."""
-    project, wanted = plan.program.project, unit.source.location
-    for node in walk(user.tree):
-        if isinstance(node, ast.Import):
-            found = [project.resolve(user.source, alias.name) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            module = project.resolve(user.source, node.module or "", node.level)
-            inner = [project.submodule(module, alias.name) for alias in node.names] if module else []
-            found = [module, *inner]
-        else:
-            continue
-        if any(each is not None and each.location == wanted for each in found):
-            return True
-    return False
+    return unit.source.location in _imported_by(user, plan.program)
 
 
-def _horovod(plan: Plan, unit: Unit, start: Start) -> tuple[str, World]:
+@remembered
+def _imported_by(user: Unit, program: Program) -> set[str]:
+    """The files that a file imports."""
+    found: set[str] = set()
+    for node in nodes_in(user.tree, ast.Import):
+        modules = (each for alias in node.names for each in _modules(program.module_of(user, alias.name)))
+        found |= {each.source.location for each in modules}
+    for each in nodes_in(user.tree, ast.ImportFrom):
+        for module in _modules(program.module_of(user, each.module or "", each.level)):
+            inner = (program.project.submodule(module.source, alias.name) for alias in each.names)
+            found |= {module.source.location, *(source.location for source in inner if source is not None)}
+    return found
+
+
+def _modules(values: Values) -> list[Module]:
+    return [each for each in values if isinstance(each, Module)]
+
+
+def _horovod(plan: Plan, unit: Unit, start: Start) -> tuple[str, World, Note]:
     patch, entry = plan.patch(unit.tree), _is_entry(plan, unit)
     entry = entry or (start != "torch" and not _is_prepared(plan, unit))
     hvd = patch.free("hvd")
@@ -131,7 +153,7 @@ def _horovod(plan: Plan, unit: Unit, start: Start) -> tuple[str, World]:
     world = World(hvd, rank, f"{hvd}.size()", f"{hvd}.local_rank()", torch, f"{rank} == 0", f"{hvd}.barrier()")
     device, imports = _device(start, world, patch, unit) if entry else ([], [])
     lines = [*first, *imports, f"import {_MODULES[start]} as {hvd}", "", f"{hvd}.init()", *device]
-    return "\n".join(lines), world
+    return "\n".join(lines), world, _STARTED
 
 
 def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[str], list[str]]:
@@ -153,27 +175,98 @@ def _device(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[
     ], added
 
 
-def _ddp(plan: Plan, unit: Unit, _: Start) -> tuple[str, World]:
-    """torch.distributed: started by whichever file runs first, ended by the script; torchrun says which process this is."""
+def _ddp(plan: Plan, unit: Unit, _: Start) -> tuple[str, World, Note]:
+    """torch.distributed: started and ended by the script; torchrun says which process this is.
+
+    What the script imports starts nothing while it is imported, unless it communicates then: processes that load data import
+    it too, and scripts that train nothing.
+    """
     patch, entry = plan.patch(unit.tree), _is_entry(plan, unit)
     dist = patch.free("dist")
     (system, first), (torch, second) = (_imported(each, unit) for each in ("os", "torch"))
-    local = f'int({system}.environ["LOCAL_RANK"])'
-    rank = f"{dist}.get_rank()"
-    world = World(dist, rank, f"{dist}.get_world_size()", local, torch, f"{rank} == 0", f"{dist}.barrier()")
-    start = [f'{dist}.init_process_group("cpu:gloo,cuda:nccl" if {torch}.cuda.is_available() else "gloo")']
+    for module, name in (("os", system), ("torch", torch)):  # what is imported here is not imported a second time
+        plan.spelled.setdefault((unit.source.location, module), name)
+    started = f'{dist}.init_process_group("cpu:gloo,cuda:nccl" if {torch}.cuda.is_available() else "gloo")'
     if not _is_alone(plan, unit):
         # The process group may be started once only, and any file of the program may be imported first.
-        start = [f"if not {dist}.is_initialized():", *(f"    {line}" for line in start)]
-    imports = [*first, *second, f"import torch.distributed as {dist}", _complete(patch)]
-    plan.ends.append(lambda: end(plan, unit, f"{dist}.destroy_process_group()", entry))
-    device = _device("torch", world, patch, unit)[0] if entry else []
-    for module, name in (("os", system), ("torch", torch)):  # what the start-up imports is not imported a second time
-        plan.spelled.setdefault((unit.source.location, module), name)
-    return "\n".join([*imports, "", *start, *device]), world
+        started = f"if not {dist}.is_initialized():\n    {started}"
+    imported = [*first, *second, f"import torch.distributed as {dist}", _complete(patch)]
+    local, rank = f'int({system}.environ["LOCAL_RANK"])', f"{dist}.get_rank()"
+    world = World(dist, rank, f"{dist}.get_world_size()", local, torch, f"{rank} == 0", f"{dist}.barrier()")
+    if entry or not _is_prepared(plan, unit):
+        plan.ends.append(lambda: end(plan, unit, f"{dist}.destroy_process_group()", entry))
+        device = _device("torch", world, patch, unit)[0] if entry else []
+        guard, start = _start_of_script(plan, unit), "\n".join([started, *device])
+        if guard is None or not entry:
+            return "\n".join([*imported, "", start]), world, _STARTED
+        patch.begin(guard, start, _STARTED)
+        return "\n".join(imported), world, _IMPORTED
+    if all(plan.program.unit(loop.node) is not unit for loop in plan.loops):
+        variables = f"{system}.environ.get("
+        rank, size, local = (f'int({variables}"{each}", {n}))' for each, n in _VARIABLES.items())
+        barrier = f"if {dist}.is_initialized():\n    {dist}.barrier()"
+        world = World(dist, rank, size, local, torch, f'{variables}"RANK", "0") == "0"', barrier)
+    imports = {system: first, torch: second, dist: [f"import torch.distributed as {dist}"]}
+    plain = "\n".join(line for lines in imports.values() for line in lines)
+
+    def complete() -> None:
+        codes = [each for each in patch.requests.codes() if each[1] != plain]
+        names = [name for name in imports if any(re.search(rf"\b{name}\.", code) for _, code in codes)]
+        used = [line for name in names for line in imports[name]]
+        patch.amend(plain, "\n".join([*imported, "", started] if _communicates(codes, dist, plan) else used))
+
+    plan.ends.append(complete)
+    return plain, world, _IMPORTED
 
 
-def _accelerate(plan: Plan, unit: Unit, _: Start) -> tuple[str, World]:
+def _start_of_script(plan: Plan, unit: Unit) -> ast.If | None:
+    """The `__main__` guard that a script begins in: what stands in front of it only defines and sets things.
+
+    Processes that load data import the script as well where they are not forked, and must start nothing.
+    """
+    *before, last = unit.tree.body
+    if not runs_as_script(last) or last.orelse:
+        return None
+    running = [each for each in before if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
+    calls = (call for each in running for call in nodes_in(each, ast.Call))
+    return last if all(plan.program.matches(call.func, _SETS) for call in calls) else None
+
+
+_SETS = re.compile(
+    r"os\.(environ|path)\.\w+|os\.(getenv|getcwd)|sys\.path\.\w+|warnings\.\w+|matplotlib\.use|pathlib\.Path(\(\)\.\w+)*|"
+    r"argparse\.ArgumentParser(\(\)\.\w+)*|logging\.(basicConfig|getLogger)|torch\.device|torch\.cuda\.(is_available|device_count)|"
+    r"builtins\.(dict|list|set|tuple|frozenset|range|int|float|str|len)|collections\.\w+|re\.compile|typing\.\w+"
+)
+"""What a script calls in front of its `__main__` guard, and no rank needs to know which it is for."""
+_VARIABLES = {"RANK": 0, "WORLD_SIZE": 1, "LOCAL_RANK": 0}
+"""What torchrun tells each process, and what holds for one that it did not start."""
+
+
+def _communicates(codes: list[tuple[ast.AST, str]], dist: str, plan: Plan) -> bool:
+    """Whether what is put into a file needs the process group while the file is imported."""
+    helpers = [code for _, code in codes if code.lstrip().startswith(("def ", "class "))]
+    names = [match[1] for code in helpers if f"{dist}." in code and (match := re.search(r"(?:def|class) (\w+)", code))]
+    needs = re.compile("|".join([rf"\b{dist}\.", r"\.Distributed", *(rf"\b{name}\(" for name in names)]))
+    return any(needs.search(code) and code not in helpers and _runs_on_import(node, plan) for node, code in codes)
+
+
+def _runs_on_import(node: ast.AST, plan: Plan) -> bool:
+    """Whether a node runs while a file is imported that is not the script."""
+    program = plan.program
+    waiting, seen = [node], set()
+    while waiting:
+        here = waiting.pop()
+        function = program.function(here)
+        if function is None:
+            if not _is_entry(plan, program.unit(here)):
+                return True
+        elif function not in seen:
+            seen.add(function)
+            waiting += program.calling(function)
+    return False
+
+
+def _accelerate(plan: Plan, unit: Unit, _: Start) -> tuple[str, World, Note]:
     """accelerate: the objects that several files make share one state; what they are given is known when all is planned."""
     patch, entry = plan.patch(unit.tree), _is_entry(plan, unit)
     torch, first = _imported("torch", unit)
@@ -199,7 +292,7 @@ def _accelerate(plan: Plan, unit: Unit, _: Start) -> tuple[str, World]:
         end(plan, unit, f"{name}.end_training()", entry)
 
     plan.ends.append(complete)
-    return "\n".join([*first, begun, f"{made})"]), world
+    return "\n".join([*first, begun, f"{made})"]), world, _STARTED
 
 
 def _alias(name: str, own: str) -> str:
@@ -207,7 +300,7 @@ def _alias(name: str, own: str) -> str:
     return name if own == name else f"{name} as {own}"
 
 
-_STARTS: dict[Backend, Callable[[Plan, Unit, Start], tuple[str, World]]] = {
+_STARTS: dict[Backend, Callable[[Plan, Unit, Start], tuple[str, World, Note]]] = {
     "horovod": _horovod,
     "ddp": _ddp,
     "accelerate": _accelerate,

@@ -37,7 +37,7 @@ _KINDS = (
             r"torch\.(jit\.)?save|(keras\.(Model|Sequential)|tensorflow\.train\.\w+)\(\)(\.\w+\(\))*\.(save|save_weights)"
         ),
         re.compile(
-            r"torch\.(jit\.)?load|tensorflow\.train\.(latest_checkpoint|get_checkpoint_state|import_meta_graph|Saver\(\)\.restore)"
+            rf"{_LISTS}|torch\.(jit\.)?load|tensorflow\.train\.(latest_checkpoint|get_checkpoint_state|import_meta_graph|Saver\(\)\.restore)"
             r"|keras\.models\.load_model|.*\(\)\.load_weights"
         ),
     ),
@@ -127,14 +127,21 @@ def _blocks(plan: Plan) -> Iterator[list[ast.stmt]]:
     for unit in plan.units():
         if unit.source.location in plan.worlds:
             for node in walk(unit.tree):
-                if not isinstance(node, ast.Module | ast.FunctionDef) and not runs_as_script(node):
+                found = [each for each in _in_a_row(node) if any(trains(statement, plan) for statement in each)]
+                yield from found  # who trains comes to what stands beside it: training is done by all ranks
+                if found:
                     continue
-                if any(trains(statement, plan) for statement in node.body):
-                    yield node.body
-                elif isinstance(node, ast.FunctionDef) and plan.loops[0].start == "torch":
+                if isinstance(node, ast.FunctionDef) and plan.loops[0].start == "torch":
                     calls = plan.program.calling(node)
                     if any(during_training(call, plan) for call in calls) and _all_call(node, plan, uniform):
                         yield [*takewhile(_goes_on, node.body)]
+
+
+def _in_a_row(node: ast.AST) -> list[list[ast.stmt]]:
+    """The statements in a row that a node holds, which run once each time it does."""
+    if isinstance(node, ast.Module | ast.FunctionDef | ast.With):
+        return [node.body]
+    return [node.body, node.orelse] if isinstance(node, ast.If | ast.Try) else []
 
 
 def _goes_on(statement: ast.stmt) -> bool:

@@ -96,19 +96,15 @@ class Decisions:
                 self.plan.patch(call).wrap(call, asked, _ASKED)
 
     def name_caught(self) -> None:
-        """Name the exceptions that are caught around a step: a rank that goes on without it leaves the others waiting."""
+        """Name the exceptions that are caught around steps: a rank that goes on without them leaves the others waiting."""
         training = self.study.training
         for node in (each for unit in self.plan.units() for each in nodes_in(unit.tree, ast.Try)):
             loops = (above for above in self.program.ancestors(node) if isinstance(above, LOOPS))
-            within = any(training.holds(loop) for loop in loops) and training.holds_any(node.body)
+            missed = "leaves out a step" if any(training.holds(loop) for loop in loops) else "leaves training"
             handler = next((each for each in node.handlers if _goes_on(each)), None)
-            if within and handler is not None:
-                self.plan.warn(
-                    "HVD303",
-                    handler.body[0],
-                    "a rank that catches an exception here leaves out a step: the other ranks block",
-                    "let the exception end the program",
-                )
+            if training.holds_any(node.body) and handler is not None:
+                what = f"a rank that catches an exception here {missed}: the other ranks block"
+                self.plan.warn("HVD303", handler.body[0], what, "let the exception end the program")
 
     def _agree(self, node: ast.If | ast.While) -> None:
         """Ask for one decision of all ranks, by what is left where it holds, or where it does not."""

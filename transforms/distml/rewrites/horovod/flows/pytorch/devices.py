@@ -69,11 +69,24 @@ class Devices:
         above = self.program.parent(node)
         if isinstance(above, ast.Expr | ast.Compare | ast.JoinedStr | ast.Dict | ast.FormattedValue | ast.BinOp):
             return
-        if (isinstance(above, ast.keyword) and above.arg == "help") or not _is_device(node):
+        told = isinstance(above, ast.keyword) and above.arg == "help"
+        if told or not _is_device(node) or self._is_choice(node) or self._is_own(node):
             return
         world = self.plan.world(node)
         local = world.local_rank.replace('"', "'")
         self.plan.patch(node).wrap(node, f'f"cuda:{{{local}}}"', _OWN)
+
+    def _is_choice(self, node: ast.expr) -> bool:
+        """Whether a text is one of those that an option of the command line may be."""
+        display = self.program.parent(node)
+        keyword = self.program.parent(display) if isinstance(display, ast.List | ast.Tuple | ast.Set) else None
+        return isinstance(keyword, ast.keyword) and keyword.arg == "choices"
+
+    def _is_own(self, node: ast.expr) -> bool:
+        """Whether the number of a GPU is asked for where a tensor is, or which one the process uses: it is the process's own."""
+        sources = self.program.sources(node)
+        calls = [each for each in sources if isinstance(each, ast.Call) and not _is_device(each)]
+        return any(method_name(each) in ("get_device", "current_device") for each in calls)
 
     def _called(self, call: ast.Call) -> None:
         names = self.program.names(call.func)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from distml.rewrites.horovod.aspects.destinations import logged, opened, recorded
 from distml.rewrites.horovod.aspects.drawing import is_of_process
 from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
@@ -40,11 +41,17 @@ class Folders:
                 own = [each for each in sources if isinstance(each, ast.Call) and is_of_process(each, self.program)]
                 named |= dict.fromkeys(map(self._whole, sorted(own, key=lambda each: (each.lineno, each.col_offset))))
         for each in named:
-            if self._may_change(each) and started(self.plan, each) and not self.study.training.holds(each):
+            shared = self._may_change(each) and not self._is_for_one(each)
+            if shared and started(self.plan, each) and not self.study.training.holds(each):
                 self.plan.patch(each).wrap(each, self.spelling.first(each, "{}"), _NOTE)
 
     def _may_change(self, call: ast.Call) -> bool:
         return self.plan.may_change(call) and self.study.runs(call)
+
+    def _is_for_one(self, named: ast.Call) -> bool:
+        """Whether a time is part of what a call opens that rank 0 alone makes: the others need no name for it."""
+        calls = [each for each in self.program.ancestors(named) if isinstance(each, ast.Call)]
+        return any(ask(each, self.program) is not None for each in calls for ask in (opened, logged, recorded))
 
     def _whole(self, call: ast.Call) -> ast.Call:
         """A call with the methods that make a text of what it gives, or the call that it is given to for that."""

@@ -6,7 +6,7 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects.drawing import DRAWS, draws, kinds_of
-from distml.rewrites.horovod.aspects.setup import anchor_of, behind_start
+from distml.rewrites.horovod.aspects.setup import anchor_of, at_start, behind_start
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
@@ -88,15 +88,14 @@ class Seeds:
             by_then = anchor.lineno if anchor is not None else 0
             name = self.plan.world(entry.tree).torch if kind == "torch" else name_of(entry.tree, kind, by_then)
             template, seed = ALIKE[kind]
-            lines = []
+            apart = "\n\n" if self.plan.options.backend == "ddp" else ""
             if name is None:
                 known = name_of(entry.tree, kind)
                 name = known or self.plan.patch(entry.tree).free(kind)
-                lines = [f"import {kind}" if name == kind else f"import {kind} as {name}"]
+                code = f"import {kind}" if name == kind else f"import {kind} as {name}"
+                behind_start(self.plan, entry, code, TOGETHER, imports=True)
             given = self.spelling.first(entry.tree, seed.format(name=name))
-            lines.append(template.replace("{name}", name).replace("{}", given))
-            apart = "\n\n" if self.plan.options.backend == "ddp" else ""
-            behind_start(self.plan, entry, apart + "\n".join(lines), TOGETHER)
+            at_start(self.plan, entry, apart + template.replace("{name}", name).replace("{}", given), TOGETHER)
             self.seeded.add(kind)
 
     def _prepared(self, call: ast.Call) -> set[str]:
