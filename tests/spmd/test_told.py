@@ -163,7 +163,6 @@ def test_what_is_not_the_data_of_a_rank_is_not(body: str) -> None:
     assert told(body) == []
 
 
-<<<<<<< HEAD
 ABSTRACT = """
 from abc import ABC, abstractmethod
 
@@ -188,7 +187,8 @@ class Trainer(ABC):
 def test_what_another_class_does_with_a_batch_is_of_one_rank(body: str) -> None:
     assert len(told(ABSTRACT.format(data=OWN_LOADER, body=body))) == 1
     assert told(ABSTRACT.format(data=ALIKE["all of them"], body=body)) == []
-=======
+
+
 DEFINED = """import itertools
 
 
@@ -313,4 +313,3 @@ def test_whether_there_is_another_is_not_what_is_in_it(asked: str) -> None:
     assert told(f"{body}    x = next(it, None)\n    if dist.get_rank() == 0:\n        print(value)\n") == [
         "print(value)"
     ]
->>>>>>> 470da08d (What a script imports starts nothing: the script does, and the certificate follows what iterators give)
