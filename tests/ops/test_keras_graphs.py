@@ -59,3 +59,21 @@ def test_one_of_many_layers_of_a_name_is_not_known() -> None:
     text = "x = keras.Input((8,))\nfor i in range(2):\n    x = L.Dense(4 + i, name='same')(x)\n"
     text += "reveal_shape(keras.Model(h, x).get_layer('same'))\n"
     assert revealed(f"{HEAD}{text}") == ["unknown"]
+
+
+OUTPUTS = [
+    ("h", "{}", ["SHP101"]),
+    ("(h,)", "{}[0]", ["SHP101"]),
+    ("{'h': h}", "{}['h']", ["SHP101"]),
+    ("[h, n]", "{}[0]", ["SHP101"]),
+    ("[h]", "{}", []),
+    ("[h]", "{}[0]", []),
+]
+
+
+@pytest.mark.parametrize(("outputs", "read", "codes"), OUTPUTS)
+def test_one_output_in_a_list_is_itself_or_a_list(outputs: str, read: str, codes: list[str]) -> None:
+    """Keras 2 gives the tensor, Keras 3 a list of it; all else is given as the model was."""
+    made = f"made = keras.Model(x, {outputs})(tf.zeros((3, 8)))\n"
+    found = errors_of(f"{HEAD}{made}tf.matmul({read.format('made')}, tf.zeros((5, 2)))\n")
+    assert [each.code for each in found] == codes

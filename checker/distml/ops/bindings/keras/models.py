@@ -117,7 +117,15 @@ class Model:
         # What is given by names that are not known may be any of them.
         for key, name in names.items() if given.keys() >= set(names.values()) else ():
             _fit(call, wanted[key], call.shape(given[name]), sizes)
+        if _is_one_in_a_list(call, attrs[OUTPUTS]):
+            return call.unknown()
         return _with_sizes(call, attrs[OUTPUTS], sizes, _oldest(call, tuple(wanted.values())))
+
+
+def _is_one_in_a_list(call: Call, outputs: Value) -> bool:
+    """Whether a model was given `[output]`: called, it gives the tensor in Keras 2 and a list of it in Keras 3."""
+    several = isinstance(outputs, Ref) and not isinstance(call.world.record(outputs), DictRecord)
+    return several and len(call.items(outputs) or ()) == 1
 
 
 def parts(call: Call, structure: Value) -> dict[Value, Tensor] | None:
