@@ -39,6 +39,10 @@ TOLD = [
     ("graph.get_layer('apart')", "unknown"),
     ("apart.output", "unknown"),
     ("twice.output", "unknown"),
+    ("graph.get_layer('h').weights", "unknown"),
+    ("graph.get_layer('h').trainable_variables", "unknown"),
+    ("graph.get_layer('h').losses", "unknown"),
+    ("graph.get_layer('h').dtype", "unknown"),
     ("graph.get_layer(index=1)", "unknown"),
 ]
 

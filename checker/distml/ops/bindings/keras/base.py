@@ -66,14 +66,14 @@ def unknown(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     return call.unknown()
 
 
-@attribute(*(f"{LAYER}.{n}" for n in ("weights", "trainable_weights", "non_trainable_weights", "variables", "losses")))
-@attribute(*(f"{LAYER}.{n}" for n in ("trainable_variables", "non_trainable_variables", "dtype", "compute_dtype")))
 @attribute(f"{LAYER}.output")
 def output(call: Call, self: Value) -> Value:
     """https://keras.io/api/layers/base_layer: what the layer made of the one input that it was called on"""
     return (call.attrs(self) or {}).get(MADE) or call.unknown()
 
 
+@attribute(*(f"{LAYER}.{n}" for n in ("weights", "trainable_weights", "non_trainable_weights", "variables", "losses")))
+@attribute(*(f"{LAYER}.{n}" for n in ("trainable_variables", "non_trainable_variables", "dtype", "compute_dtype")))
 @attribute(*(f"{LAYER}.{n}" for n in ("input", "input_shape", "output_shape", "input_spec", "updates", "metrics")))
 def open_ended(call: Call, self: Value) -> Value:
     """Attributes that are not followed."""
