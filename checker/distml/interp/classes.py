@@ -37,6 +37,7 @@ KINDS = {
     "enum.StrEnum": "enum",
     "enum.Flag": "enum",
     "enum.IntFlag": "enum",
+    "enum.ReprEnum": "enum",
     "typing.NamedTuple": "namedtuple",
     "typing.TypedDict": "typeddict",
     "typing_extensions.TypedDict": "typeddict",

@@ -69,7 +69,6 @@ _CONTAINERS = (list, tuple, dict, set, frozenset)
 _RECORDS: dict[type, str] = {ListRecord: "builtins.list", DictRecord: "builtins.dict", SetRecord: "builtins.set"}
 _BARE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
 """Bases from which a class has nothing."""
-_ENUMS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum"))
 _ENUM_CLASSES = (Lib("enum.EnumMeta"), Lib("enum.EnumType"))
 """What a class of members is an instance of."""
 _PROTOCOLS = (Lib("typing.Protocol"), Lib("typing_extensions.Protocol"))
@@ -234,8 +233,7 @@ def real_class(name: str) -> type | None:
 
 def _is_one(vm: Machine, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Class) and cls in _ENUM_CLASSES:
-        mro = vm.at(value.address).mro
-        return True if any(isinstance(base, Lib) and base.name in _ENUMS for base in mro) else None
+        return True if vm.at(value.address).kind == "enum" else None
     if not isinstance(cls, Class):
         return True if cls == Lib("builtins.object") else _is_of_kind(vm, value, cls)
     found = _is_of_kind(vm, value, cls)

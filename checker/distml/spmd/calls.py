@@ -247,14 +247,14 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
     if run.watch is not None and not name.startswith(_GPU):
         result.local = result.local or _chosen(run, meant, place)
     last = name.rpartition(".")[2]
-    if run.watch is not None:
-        if last == "next" and given and isinstance(given[0], Unknown) and given[0].each is not None:
-            another = given[0].each
-            return replace(derived(key(another), another), type=MAYBE) if len(given) > 1 else another
+    first = given[0] if given and isinstance(given[0], Unknown) else None
+    if last == "next" and first is not None and first.each is not None and run.watch is not None:
+        return replace(derived(key(first.each), first.each), type=MAYBE) if len(given) > 1 else first.each
+    if last in THROUGH and first is not None:
+        result.uneven = first.uneven
+        result.each = _counted(first, place) if last == "enumerate" else first.each
+    elif run.watch is not None:
         result.each = given_by(last, given)
-    if last in THROUGH and given and isinstance(given[0], Unknown):
-        result.uneven = given[0].uneven
-        result.each = _counted(given[0], place) if last == "enumerate" else given[0].each
     if last in STRUCTURE:
         return Unknown(result.key)
     plain = name.partition(".")[0] in _COMPUTES and not _OF_RANKS.search(name)

@@ -312,9 +312,11 @@ def _subscript(run: Run, scope: Scope, node: ast.Subscript) -> Value:
         return names.variable(run, index.value)
     place = Place(scope.source, node)
     found = item(container, index, place)
-    if run.watch is not None and isinstance(container, Unknown) and isinstance(found, Unknown):
-        found.local = found.local or local_of(*([container.each] if container.each is not None else []))
-    own = chosen(place, index) if run.watch is not None else None
+    if run.watch is None:
+        return found
+    if isinstance(found, Unknown) and isinstance(container, Unknown) and container.each is not None:
+        found.local = found.local or local_of(container.each)
+    own = chosen(place, index)
     return found if own is None else owned(found, own)
 
 

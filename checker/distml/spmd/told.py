@@ -58,7 +58,7 @@ def owned(value: Value, local: Local) -> Value:
     return value
 
 
-_ONE = frozenset("cycle takewhile dropwhile filter filterfalse tee islice reversed iter".split())
+_ONE = frozenset("cycle takewhile dropwhile filter filterfalse tee".split())
 _MADE = frozenset(
     {"map", "starmap", "chain", "from_iterable", "imap", "imap_unordered", "accumulate", "chunked", "batched"}
 )

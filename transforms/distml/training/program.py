@@ -145,8 +145,8 @@ class Program(Statements, Keeper):
         return NOTHING if level and found is None else frozenset({library(name)})
 
     def _takes(self, source: SourceFile) -> bool:
-        wanted = self.words is None or source.is_package or source.location in self.between
-        if not wanted and self.words is not None and self.words.search(source.text) is None:
+        chosen = source.is_package or source.location in self.between
+        if not (chosen or self.words is None or self.words.search(source.text)):
             return False
         if len(self.units) >= MOST_MODULES or self.text + len(source.text) > MOST_TEXT:
             self.full = True

@@ -49,6 +49,13 @@ def targets_of(statement: ast.AST) -> list[ast.expr]:
     return [target] if isinstance(target, ast.expr) else []
 
 
+def root_of(place: ast.expr) -> ast.Name | None:
+    """The name with which a place begins: `a` of `a.b[0].c`."""
+    while isinstance(place, ast.Attribute | ast.Subscript):
+        place = place.value
+    return place if isinstance(place, ast.Name) else None
+
+
 def runs_as_script(node: ast.AST) -> TypeGuard[ast.If]:
     """Whether the body of a statement runs in the script only: `if __name__ == "__main__":`, also with more by `and`."""
     return isinstance(node, ast.If) and _asks_for_script(node.test)

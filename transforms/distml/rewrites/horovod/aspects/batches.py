@@ -17,7 +17,7 @@ from distml.training.around import Looping, own_nodes
 from distml.training.callers import run_by
 from distml.training.callsites import asks_for_items, draws, iterated, positional, takes_receiver, unmoved
 from distml.training.program import Program
-from distml.training.syntax import elements, mentions, method_name, names_in, nodes_in, values_given
+from distml.training.syntax import elements, mentions, method_name, names_in, nodes_in, root_of, values_given
 from distml.training.values import Box, Foreign, Instance, Module, Value
 
 How = Literal["grows", "extends", "items", "counts", "largest", "smallest", "anew", "object", "scattered", "opaque"]
@@ -407,13 +407,6 @@ def assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.
             yield from assigned(one, other)
     else:
         yield target, value
-
-
-def root_of(place: ast.expr) -> ast.Name | None:
-    """The name with which a place begins."""
-    while isinstance(place, ast.Attribute | ast.Subscript):
-        place = place.value
-    return place if isinstance(place, ast.Name) else None
 
 
 def _elsewhere(value: ast.expr, frame: Frame) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from distml.rewrites.horovod.aspects.destinations import written
 from distml.rewrites.horovod.aspects.during import during_training, since_training, trains
@@ -22,7 +22,7 @@ from distml.training.around import block_of
 from distml.training.callers import leading_to, run_by
 from distml.training.callsites import argument, called
 from distml.training.program import Program
-from distml.training.syntax import is_literal, method_name, nodes_in
+from distml.training.syntax import is_literal, method_name, nodes_in, root_of
 from distml.training.values import Class, Foreign
 
 _LOADS = re.compile(
@@ -59,14 +59,14 @@ _NOTE = Note(
 def once(plan: Plan) -> None:
     """Let local rank 0 run the statements that may download before all others do."""
     start = start_of(plan)
-    statements: list[ast.stmt] = []
-    fresh: list[ast.stmt] = []
+    statements: dict[ast.stmt, None] = {}
+    fresh: dict[ast.stmt, None] = {}
     for call in plan.program.calls:
         if plan.program.unit(call).source.location not in plan.editable:
             continue
-        fresh += [each for each in _made_anew(call, start, plan) if each not in fresh]
+        fresh |= dict.fromkeys(_made_anew(call, start, plan))
         if start in ("keras", "tensorflow") and (tidied := _tidied(call, plan)) is not None:
-            statements += [tidied] if tidied not in statements else []
+            statements[tidied] = None
         prepares = _prepares(call, plan)
         unpacks = not prepares and not downloads(call, plan.program) and _afresh(call, plan)
         if prepares or unpacks or downloads(call, plan.program):
@@ -81,11 +81,9 @@ def once(plan: Plan) -> None:
                     "HVD307", call, "every rank may download this at the same time", "run it once before training"
                 )
                 continue
-            if places == [plan.program.statement(call)] and _afresh(call, plan):
-                fresh += [each for each in places if each not in fresh]
-            else:
-                statements += [each for each in places if each not in statements]
-    for first, last in _groups(fresh, plan.program):
+            anew = places == [plan.program.statement(call)] and _afresh(call, plan)
+            (fresh if anew else statements).update(dict.fromkeys(places))
+    for first, last in _groups([*fresh], plan.program):
         local = _between(first, last, plan.program)
         plan.local.update(local)
         for each in local:
@@ -101,7 +99,7 @@ def once(plan: Plan) -> None:
         patch.after(last, f"if {world.local_rank} == 0:\n{wait}", _NOTE)
 
 
-def _runs_in(statement: ast.stmt, others: list[ast.stmt], program: Program) -> bool:
+def _runs_in(statement: ast.stmt, others: Collection[ast.stmt], program: Program) -> bool:
     """Whether a statement only runs in functions that some of the others call, so that it waits with them."""
     calls = leading_to(program.function(statement), program)
     return bool(calls) and all(any(above in others for above in program.ancestors(call)) for call in calls)
@@ -121,17 +119,11 @@ def _made_anew(call: ast.Call, start: Start, plan: Plan) -> list[ast.stmt]:
         return []
     places = [program.statement(each) for each in program.calling(function)]
     alone = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) for each in places)
-    early = alone and not any(trains(each, plan) or since_training(each, plan) for each in places)
-    always = not any(_if_missing(each, program) for each in (program.statement(call), *places))
-    return (
-        places
-        if early
-        and always
-        and not private(call, program)
-        and is_read(plan, path)
-        and all(_can_wait(each, start, plan) for each in places)
-        else []
-    )
+    if not alone or any(trains(each, plan) or since_training(each, plan) for each in places):
+        return []
+    if any(_if_missing(each, program) for each in (program.statement(call), *places)) or private(call, program):
+        return []
+    return places if is_read(plan, path) and all(_can_wait(each, start, plan) for each in places) else []
 
 
 def _created(call: ast.Call, program: Program) -> ast.expr | None:
@@ -148,10 +140,8 @@ def _is_for_files(function: ast.FunctionDef) -> bool:
         if isinstance(node, ast.Global | ast.Nonlocal | ast.Yield) or (isinstance(node, ast.Return) and node.value):
             return False
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            base = node.value
-            while isinstance(base, ast.Attribute | ast.Subscript):
-                base = base.value
-            if not isinstance(base, ast.Name) or base.id not in own:
+            base = root_of(node)
+            if base is None or base.id not in own:
                 return False
     return True
 

@@ -24,7 +24,7 @@ from distml.source.nodes import walk
 from distml.training.around import LOOPS, block_of, own_nodes, owner_of
 from distml.training.callers import callers, run_by
 from distml.training.callsites import called
-from distml.training.syntax import nodes_in, receiver_of, values_given
+from distml.training.syntax import nodes_in, receiver_of, root_of, values_given
 from distml.training.values import BoxMethod, Callable, Class, Instance
 
 _MEAN = Note(
@@ -394,10 +394,8 @@ class Means:
         """Whether a place is the same in each turn of a loop: its names and keys are not set there."""
         if isinstance(place, ast.Subscript) and not isinstance(place.slice, ast.Constant):
             return False
-        base = place
-        while isinstance(base, ast.Attribute | ast.Subscript):
-            base = base.value
-        if not isinstance(base, ast.Name):
+        base = root_of(place)
+        if base is None:
             return False
         stores = [each for each in own_nodes(loop, ast.Name) if each.id == base.id]
         own = [each for each in stores if isinstance(each.ctx, ast.Store)]

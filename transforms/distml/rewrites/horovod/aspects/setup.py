@@ -15,6 +15,7 @@ from distml.rewrites.horovod.options import Backend
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.rewrites.patch import Patch
 from distml.source.nodes import walk
+from distml.training.callers import upwards
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in, runs_as_script
@@ -253,17 +254,8 @@ def _communicates(codes: list[tuple[ast.AST, str]], dist: str, plan: Plan) -> bo
 def _runs_on_import(node: ast.AST, plan: Plan) -> bool:
     """Whether a node runs while a file is imported that is not the script."""
     program = plan.program
-    waiting, seen = [node], set()
-    while waiting:
-        here = waiting.pop()
-        function = program.function(here)
-        if function is None:
-            if not _is_entry(plan, program.unit(here)):
-                return True
-        elif function not in seen:
-            seen.add(function)
-            waiting += program.calling(function)
-    return False
+    running = (each for each in upwards([node], program, direct=True) if program.function(each) is None)
+    return any(not _is_entry(plan, program.unit(each)) for each in running)
 
 
 def _accelerate(plan: Plan, unit: Unit, _: Start) -> tuple[str, World, Note]:

@@ -129,9 +129,7 @@ def _blocks(plan: Plan) -> Iterator[list[ast.stmt]]:
             for node in walk(unit.tree):
                 found = [each for each in _in_a_row(node) if any(trains(statement, plan) for statement in each)]
                 yield from found  # who trains comes to what stands beside it: training is done by all ranks
-                if found:
-                    continue
-                if isinstance(node, ast.FunctionDef) and plan.loops[0].start == "torch":
+                if not found and isinstance(node, ast.FunctionDef) and plan.loops[0].start == "torch":
                     calls = plan.program.calling(node)
                     if any(during_training(call, plan) for call in calls) and _all_call(node, plan, uniform):
                         yield [*takewhile(_goes_on, node.body)]

@@ -17,7 +17,7 @@ from distml.source.nodes import walk
 from distml.training.around import block_of, owner_of
 from distml.training.callers import Reach
 from distml.training.callsites import argument, positional, settings_of
-from distml.training.syntax import is_literal, method_name, nodes_in, receiver_of, runs_as_script
+from distml.training.syntax import is_literal, method_name, nodes_in, receiver_of, root_of, runs_as_script
 from distml.training.values import Box, Class, Foreign, Value
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
@@ -324,10 +324,8 @@ class Optimizers:
 
     def stable(self, model: ast.expr) -> bool:
         """Whether an expression means the same behind the statement it stands in."""
-        root: ast.expr = model
-        while isinstance(root, ast.Attribute | ast.Subscript):
-            root = root.value
-        if not isinstance(root, ast.Name):
+        root = root_of(model)
+        if root is None:
             return False
         if self._loop_variable(root):
             return False
