@@ -13,6 +13,7 @@ from distml.interp.callbacks import callbacks_ran, run_later
 from distml.interp.class_record import SuperMethod
 from distml.interp.crash import note_crash
 from distml.interp.findings import fail
+from distml.interp.generators import drawing_on
 from distml.interp.in_place import is_in_place, perhaps_given
 from distml.interp.join import generalize, join_many
 from distml.interp.machine import Handler, OutOfSteps, OutOfTime, PathEnd
@@ -204,7 +205,7 @@ def _call_op(vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: s
         result = _guarded(vm, name, node, function, given, lib, text)
         if isinstance(result, Tensor | Tup | Ref) and not is_in_place(name):
             result = rearranged(name, result, values) if isinstance(result, Tensor) else result
-            result = perhaps_given(vm, result, values)
+            result = drawing_on(vm, perhaps_given(vm, result, values), values)
         if name in CONTAINERS and isinstance(result, Ref):
             vm.put(("class", result), name)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))

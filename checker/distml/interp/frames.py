@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Callable
 
+    from distml.interp.generators import Outside
     from distml.interp.scope import Scope
     from distml.interp.state import State
     from distml.shapes import Dim
@@ -45,6 +46,7 @@ class Frame:
         self.returns: list[tuple[Value, State]] = []
         self.yields: list[Value] = []
         self.standing: set[int] = set()
+        self.outside: Outside | None = None
         self.block: Callable[[Value], Value] | None = None
         self.returning: Callable[[ast.expr, Value], None] | None = None
         self.doubtful = self.left_open = False

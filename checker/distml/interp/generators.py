@@ -17,7 +17,7 @@ from distml.interp.state import written_since
 from distml.values import NONE, IteratorRecord, Record, Ref, Tup, Value, alternatives
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from distml.interp.frames import Frame
     from distml.interp.machine import Machine
@@ -35,6 +35,8 @@ def hand_out(vm: Machine, *values: Value, counted: bool = True) -> None:
     for value in values:
         if any(isinstance(each, int) for each in unknowns_in(value)):
             _liken(vm, frame, value)
+    if frame.outside is not None:
+        frame.outside.pause(vm)
     before = vm.variable(frame.ident, _HANDED_OUT)
     known = counted and isinstance(before, Tup) and len(before.items) < MAX_HANDED_OUT
     vm.assign(frame.ident, _HANDED_OUT, Tup((*before.items, *values)) if known else vm.opaque("items"))  # type: ignore[union-attr]
@@ -74,34 +76,90 @@ class Outside:
         self.since = since
         self.before = vm.state.fork()
         self.level = vm.state.marked()
+        self.wild = Wild(dynamic=True)
+        self.paused: dict[Hashable, Value | Record] = {}
 
-    def blur(self, vm: Machine) -> None:
-        """Widen everything older that its body changed."""
-        wild = Wild()
+    def pause(self, vm: Machine) -> None:
+        """Its body waits at a `yield`: what it has changed by then may be changed back before its end."""
+        for key, old, new in self._changed(vm):
+            self.paused[key] = _both(vm, self.paused.get(key, old), new, self.wild)
+
+    def blur(self, vm: Machine) -> tuple[Hashable, ...]:
+        """Widen everything older that its body changed, and say what that is."""
+        changed = [*self._changed(vm)]
+        for key, old, new in changed:
+            vm.state.set(key, _both(vm, self.paused.get(key, old), new, self.wild))
+        return tuple(key for key, _, _ in changed)
+
+    def _changed(self, vm: Machine) -> Iterator[tuple[Hashable, Value | Record, Value | Record]]:
+        """Everything older that has been written since, as it was and as it is."""
         for key in written_since(self.level, vm.state):
             address = key[0] if type(key) is tuple else key
-            if type(address) is not int or address >= self.since:
-                continue
             old, new = self.before.get(key), vm.state.get(key)
-            if isinstance(old, Record) and isinstance(new, Record):
-                vm.state.set(key, widen_records(vm, old, new, wild))
-            elif isinstance(old, Value) and isinstance(new, Value):
-                vm.state.set(key, widen_values(vm, old, new, wild))
+            if type(address) is int and address < self.since and _covered(old, new):
+                yield key, old, new
 
 
-def made_of(vm: Machine, made: Value, keys: Iterable[Hashable]) -> Value:
-    """The generator `made`, whose body has read these entries."""
+def _covered(old: object, new: object) -> bool:
+    """Whether both can be covered by one: an object's records, or a variable's values."""
+    return any(isinstance(old, kind) and isinstance(new, kind) for kind in (Record, Value))
+
+
+def _both(vm: Machine, old: Value | Record, new: Value | Record, wild: Wild) -> Value | Record:
+    if isinstance(old, Record) and isinstance(new, Record):
+        return widen_records(vm, old, new, wild)
+    assert isinstance(old, Value) and isinstance(new, Value)
+    return widen_values(vm, old, new, wild)
+
+
+class Later:
+    """What the body of a generator, which is still to run, has read and changes: each with the value it may meet and set."""
+
+    def __init__(self, vm: Machine, reads: Iterable[Hashable], changes: Iterable[Hashable]) -> None:
+        self.reads = tuple((key, vm.state.get(key)) for key in reads)
+        self.changes = tuple((key, vm.state.get(key)) for key in changes)
+
+    def goes_on(self, vm: Machine, record: Record | None) -> Record | None:
+        """What is left to give, unknown where what the body read has changed since; as it is asked for, the body runs on, and
+        what it changes may be as it sets it, whatever was set since."""
+        for key, value in self.changes:
+            now = vm.state.get(key)
+            if now is not value and now != value and _covered(value, now):
+                vm.state.set(key, _both(vm, value, now, Wild(dynamic=True)))
+        for key, value in self.reads:
+            now = vm.get(key)
+            if now is not value and now != value:
+                return IteratorRecord(None)
+        return record
+
+    def again(self, vm: Machine, key: Callable[[Hashable], Hashable]) -> Later:
+        """That of a generator like this one, made by a call like the one that made it, with its keys renamed."""
+        return Later(vm, [key(each) for each, _ in self.reads], [key(each) for each, _ in self.changes])
+
+
+def made_of(vm: Machine, made: Value, reads: Iterable[Hashable], changes: Iterable[Hashable]) -> Value:
+    """The generator `made`, whose body has read and changes these entries."""
     if isinstance(made, Ref):
-        own = [key for key in keys if _assigned(key) and key != made.address]
-        vm.generated[made.address] = tuple((key, vm.state.get(key)) for key in own)
+        own = [key for key in reads if _assigned(key) and key != made.address]
+        vm.generated[made.address] = Later(vm, own, changes)
+    return made
+
+
+def drawing_on(vm: Machine, made: Value, sources: Iterable[Value]) -> Value:
+    """The iterator `made` of a library, which goes on with these."""
+    if not vm.generated or not isinstance(made, Ref) or not isinstance(vm.at(made.address), IteratorRecord):
+        return made
+    later = [vm.generated[each.address] for each in sources if isinstance(each, Ref) and each.address in vm.generated]
+    if later and made.address not in vm.generated:
+        vm.generated[made.address] = Later(vm, (), dict.fromkeys(key for each in later for key, _ in each.changes))
     return made
 
 
 def reads_of(vm: Machine, value: Value, frame: int) -> bool:
     """Whether a value is a generator, or a tuple with one, whose body reads variables of a frame."""
     parts = value.items if isinstance(value, Tup) else alternatives(value)
-    made = [vm.generated.get(each.address, ()) for each in parts if isinstance(each, Ref)] if vm.generated else ()
-    return any(type(key) is tuple and key[0] == frame for keys in made for key, _ in keys)
+    made = [vm.generated.get(each.address) for each in parts if isinstance(each, Ref)] if vm.generated else ()
+    return any(type(key) is tuple and key[0] == frame for later in made if later for key, _ in later.reads)
 
 
 def _assigned(key: Hashable) -> bool:
@@ -118,9 +176,9 @@ def made_later(vm: Machine) -> Iterator[list[Value]]:
         yield found
     finally:
         stop_recording(vm, recording)
-    outside.blur(vm)
+    changes = outside.blur(vm)
     for each in found:
-        made_of(vm, each, recording.reads)
+        made_of(vm, each, recording.reads, changes)
 
 
 class Entry:
@@ -129,11 +187,11 @@ class Entry:
     def __init__(self, vm: Machine, frame: Frame) -> None:
         self.frame = frame
         vm.assign(frame.ident, _HANDED_OUT, Tup(()))
-        self.outside = Outside(vm, frame.ident)
+        self.outside = frame.outside = Outside(vm, frame.ident)
 
     def generator(self, vm: Machine, items: tuple[Value, ...] | None, *, endless: bool = False) -> Value:
         """What the call gives: `items`, or an unknown number of all that was handed out; no end of them if `endless`."""
-        self.outside.blur(vm)
+        changes = self.outside.blur(vm)
         item = None if items is not None else _any(vm, self.frame)
         made = vm.allocate(IteratorRecord(items, item, endless=endless))
-        return made_of(vm, made, () if vm.recording is None else vm.recording.reads)
+        return made_of(vm, made, () if vm.recording is None else vm.recording.reads, changes)

@@ -6,6 +6,7 @@ A hook runs until it is removed by its handle. Where some code may have done tha
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
@@ -46,11 +47,11 @@ def _register(op: str, when: Const) -> Callable[[Machine, Arguments, ast.AST], V
         values = arguments.values()
         record = vm.record(values[0]) if len(values) > 1 and isinstance(values[0], Ref) else None
         if isinstance(record, InstanceRecord) and isinstance(values[0], Ref):
-            known = record.attrs.get(HOOKS)
             handle = vm.allocate(InstanceRecord(Lib(HANDLE), {_MODULE: values[0]}, exact=False))
             hook = Tup((when, values[1], arguments.kwargs.get("with_kwargs", Const(False)), handle))
-            hooks = Tup((*known.items, hook) if isinstance(known, Tup) else (hook,))
-            vm.replace(values[0], record.having({HOOKS: hooks}))
+            lists = hooks_of(record)
+            made = vm.opaque("hooks") if lists is None else union([*(Tup((*each, hook)) for each in lists)])
+            vm.replace(values[0], record.having({HOOKS: made}))
             return handle
         return call_op(vm, op, arguments, node, "torch")
 
@@ -63,13 +64,23 @@ def _remove(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     held = vm.record(handle) if isinstance(handle, Ref) else None
     module = held.attrs.get(_MODULE, NONE) if isinstance(held, InstanceRecord) else NONE
     record = vm.record(module) if isinstance(module, Ref) else None
-    hooks = record.attrs.get(HOOKS) if isinstance(record, InstanceRecord) else None
     if are_several(vm, handle) or not isinstance(module, Ref):
         vm.put(REMOVED, True)
-    elif isinstance(record, InstanceRecord) and isinstance(hooks, Tup):
-        left = Tup(tuple(each for each in hooks.items if isinstance(each, Tup) and each.items[3] != handle))
-        vm.replace(module, record.having({HOOKS: left}))
+    elif isinstance(record, InstanceRecord) and (lists := hooks_of(record)) is not None:
+        left = (Tup(tuple(each for each in hooks if each.items[3] != handle)) for hooks in lists)
+        vm.replace(module, record.having({HOOKS: union([*left])}))
     return NONE
+
+
+def hooks_of(record: InstanceRecord) -> list[tuple[Tup, ...]] | None:
+    """The hooks that a module has on each path, in their order; None where they are not known."""
+    if HOOKS not in record.attrs:
+        return [()]
+    options = alternatives(record.attrs[HOOKS])
+    lists = [tuple(h for h in each.items if isinstance(h, Tup)) for each in options if isinstance(each, Tup)]
+    if len(lists) < len(options):
+        return None
+    return [*dict.fromkeys([*lists, ()] if HOOKS in record.sometimes else lists)]
 
 
 def _is_there(vm: Machine, ref: Ref, hook: Tup) -> bool:
@@ -117,12 +128,22 @@ REGISTERING = {
 """What registers hooks."""
 
 
-def call_hooked(vm: Machine, ref: Ref, hooks: Tup, arguments: Arguments, run: Callable[[Arguments], Value]) -> Value:
-    """Call a module that has hooks."""
+def call_hooked(
+    vm: Machine, ref: Ref, lists: list[tuple[Tup, ...]], arguments: Arguments, run: Callable[[Arguments], Value]
+) -> Value:
+    """Call a module that has one of these lists of hooks."""
+    if len(lists) == 1:
+        return _call_with(vm, ref, lists[0], arguments, run)
+    return branch_values(vm, [partial(_call_with, vm, ref, hooks, arguments, run) for hooks in lists])
+
+
+def _call_with(
+    vm: Machine, ref: Ref, hooks: tuple[Tup, ...], arguments: Arguments, run: Callable[[Arguments], Value]
+) -> Value:
     given: Value = Tup(tuple(arguments.args))
     keywords = vm.allocate(DictRecord({Const(k): v for k, v in arguments.kwargs.items()}, not arguments.open))
-    for hook in hooks.items:
-        if isinstance(hook, Tup) and hook.items[0] == BEFORE:
+    for hook in hooks:
+        if hook.items[0] == BEFORE:
             given = _passed(vm, ref, hook, [given], keywords, given)
 
     def forward(value: Value) -> Value:
@@ -131,8 +152,8 @@ def call_hooked(vm: Machine, ref: Ref, hooks: Tup, arguments: Arguments, run: Ca
         return run(Arguments([], arguments.kwargs, True))
 
     output = each_alternative(vm, (given,), forward)
-    for hook in hooks.items:
-        if isinstance(hook, Tup) and hook.items[0] == AFTER:
+    for hook in hooks:
+        if hook.items[0] == AFTER:
             output = _passed(vm, ref, hook, [given], keywords, output)
     return output
 

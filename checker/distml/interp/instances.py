@@ -20,7 +20,7 @@ from distml.interp.classes import (
     lookup,
 )
 from distml.interp.fields import AFTER, asked, bind_fields
-from distml.interp.hooks import EVERYWHERE, HOOKS, call_hooked
+from distml.interp.hooks import EVERYWHERE, call_hooked, hooks_of
 from distml.interp.library import is_module, library_bases, library_member
 from distml.interp.metaclasses import followed, own_method
 from distml.interp.storage import APART, ITEMS
@@ -266,10 +266,12 @@ def call_module(vm: Machine, ref: Ref, arguments: Arguments, node: ast.AST) -> V
     record = vm.record(ref)
     if not isinstance(record, InstanceRecord):
         return unknown_call(vm, arguments, node)
-    hooks = record.attrs.get(HOOKS)
-    if isinstance(hooks, Tup):
-        return call_hooked(vm, ref, hooks, arguments, lambda given: _call_bare(vm, ref, record, given, node))
-    return _call_bare(vm, ref, record, arguments, node)
+    lists = hooks_of(record)
+    if lists is None:
+        return unknown_call(vm, arguments, node)
+    if lists == [()]:
+        return _call_bare(vm, ref, record, arguments, node)
+    return call_hooked(vm, ref, lists, arguments, lambda given: _call_bare(vm, ref, record, given, node))
 
 
 def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Arguments, node: ast.AST) -> Value:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from distml.interp.class_record import ClassRecord
 from distml.interp.correspondence import Unknown, unknowns_in
 from distml.interp.several import can_stand
-from distml.shapes import Dim, Shape
+from distml.shapes import Dim, Middle, Shape, Symbol
 from distml.values import (
     Claimed,
     Const,
@@ -285,10 +285,12 @@ def _on_some_paths(left: InstanceRecord | ClassRecord, right: InstanceRecord | C
 
 class Wild:
     """The symbols, unknown parts of shapes and unknown values that widening made: they stand for anything, so whatever
-    takes their place is covered. What is younger than `mark` was made by the iteration that is looked at."""
+    takes their place is covered; dynamic ones are another size at each use. What is younger than `mark` was made by the
+    iteration that is looked at."""
 
-    def __init__(self, several: Several | None = None) -> None:
+    def __init__(self, several: Several | None = None, *, dynamic: bool = False) -> None:
         self.made: set[object] = set()
+        self.dynamic = dynamic
         self.mark = sys.maxsize
         self.several = several
 
@@ -364,9 +366,7 @@ def _is_new(unknown: Unknown, wild: Wild) -> bool:
 
 def _repeated_shape(vm: Machine, shape: Shape, wild: Wild) -> Shape:
     if shape.middle is not None and shape.middle not in wild and shape.middle.serial > wild.mark:
-        anew = vm.facts.unknown_shape()
-        wild.made.add(anew.middle)
-        return anew
+        return _wild_shape(vm, wild)
     dims = tuple(_wild_dim(vm, wild, 0) if _is_young(dim, wild) else dim for dim in (*shape.head, *shape.tail))
     return shape if dims == (*shape.head, *shape.tail) else shape.map(dims)
 
@@ -407,20 +407,19 @@ def _anything(vm: Machine, wild: Wild) -> Opaque:
 
 
 def _wild_dim(vm: Machine, wild: Wild, low: int | None = None) -> Dim:
-    dim = vm.facts.symbol("n", low)
+    dim = Dim.symbol(Symbol("n", vm.serial(), low, dynamic=wild.dynamic))
     wild.made.update(dim.symbols())
     return dim
 
 
+def _wild_shape(vm: Machine, wild: Wild) -> Shape:
+    middle = Middle("shape", vm.serial(), wild.dynamic)
+    wild.made.add(middle)
+    return Shape((), middle)
+
+
 def _is_wild_dim(dim: Dim, wild: Wild) -> bool:
-    terms = dim.terms
-    return (
-        len(terms) == 1
-        and terms[0][1] == 1
-        and len(terms[0][0]) == 1
-        and terms[0][0][0][1] == 1
-        and terms[0][0][0][0] in wild
-    )
+    return any(symbol in wild and dim == Dim.symbol(symbol) for symbol in dim.symbols())
 
 
 def widen_shapes(vm: Machine, old: Shape, new: Shape, wild: Wild) -> Shape:
@@ -428,9 +427,7 @@ def widen_shapes(vm: Machine, old: Shape, new: Shape, wild: Wild) -> Shape:
     if old == new or (old.middle is not None and old.middle in wild):
         return old
     if old.rank is None or new.rank != old.rank:
-        shape = vm.facts.unknown_shape()
-        wild.made.add(shape.middle)
-        return shape
+        return _wild_shape(vm, wild)
     dims = tuple(
         a if a == b or _is_wild_dim(a, wild) else _wild_dim(vm, wild, 0)
         for a, b in zip(old.head, new.head, strict=True)

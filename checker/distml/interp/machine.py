@@ -13,7 +13,7 @@ from distml.interp.iteration import iterate
 from distml.interp.lessons import settled
 from distml.interp.package_work import PackageWork
 from distml.interp.patches import Patches
-from distml.interp.recording import note_failed, note_raised, still
+from distml.interp.recording import note_failed, note_raised
 from distml.interp.several import standing_for
 from distml.interp.stamping import reshaped
 from distml.interp.state import UNDEFINED, Global, State
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from distml.interp.correspondence import Unknown
     from distml.interp.findings import FindingKey
     from distml.interp.flow_log import FlowLog
+    from distml.interp.generators import Later
     from distml.interp.language import Language
     from distml.interp.loops import Loop
     from distml.interp.recording import Recording
@@ -163,7 +164,7 @@ class Machine:
         self.views: dict[int, Ref] = {}
         self.alike: dict[int, set[int]] = {}
         self.nested: dict[int, ast.With | ast.AsyncWith] = {}
-        self.generated: dict[int, tuple[tuple[Hashable, Any], ...]] = {}
+        self.generated: dict[int, Later] = {}
         self.changing: dict[tuple[Value, int, int], Changes] = {}
         self.watcher: Watcher | None = None
         self.shape_log: ShapeLog | None = None
@@ -211,7 +212,7 @@ class Machine:
     def record(self, ref: Ref) -> Record | None:
         """The heap record of a reference."""
         found: Record | None = self.at(ref.address)
-        return found if ref.address not in self.generated else still(self, ref.address, found)
+        return found if ref.address not in self.generated else self.generated[ref.address].goes_on(self, found)
 
     def at(self, address: int) -> Any:
         """The heap record at an address."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distml.interp.correspondence import youngest
-from distml.values import IteratorRecord, Opaque, Record, object_mark
+from distml.values import Opaque, object_mark
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -76,15 +76,6 @@ def start_recording(vm: Machine) -> Recording:
     """Begin to note what a call reads."""
     vm.recording = Recording(vm)
     return vm.recording
-
-
-def still(vm: Machine, address: int, record: Record | None) -> Record | None:
-    """What a generator has left to give; unknown where what its body read has changed since it was made."""
-    for key, value in vm.generated[address]:
-        now = vm.get(key)
-        if now is not value and now != value:
-            return IteratorRecord(None)
-    return record
 
 
 def stop_recording(vm: Machine, recording: Recording) -> None:

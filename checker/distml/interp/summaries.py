@@ -125,8 +125,7 @@ def _replay(vm: Machine, summary: Summary, pairs: Correspondence) -> Value:
     for key, value in summary.changes.items():
         _change(vm, renaming, key, value)
     for key in [key for key in summary.changes if key in vm.generated] if vm.generated else ():
-        read = [renaming.key(each) for each, _ in vm.generated[key]]
-        vm.generated[renaming.key(key)] = tuple((each, vm.state.get(each)) for each in read)
+        vm.generated[renaming.key(key)] = vm.generated[key].again(vm, renaming.key)
     return renaming.value(summary.result)
 
 

@@ -126,8 +126,9 @@ class Facts:
         atom, power = monomial[0]
         if coefficient != 1 or len(monomial) != 1 or power != 1 or not isinstance(atom, Symbol):
             return dim
-        size = self.symbol(atom.name, least, dim.origin)
-        self.store.put(atom, size)
+        size = Dim.symbol(Symbol(atom.name, self.store.serial(), least, atom.dynamic), dim.origin)
+        if not atom.dynamic:
+            self.store.put(atom, size)
         return size
 
     def at_least(self, shape: Shape, rank: int) -> Shape | None:
