@@ -76,6 +76,14 @@ AT_IMPORT = {
     "a download": "urllib.request.urlretrieve('a', 'b')\n",
     "a download in a function": "def load():\n    urllib.request.urlretrieve('a', 'b')\n\n\nload()\n",
 }
+LOAD = "def load():\n    urllib.request.urlretrieve('a', 'b')\n\n\n"
+ALONE = {
+    "a download": "if __name__ == '__main__':\n    urllib.request.urlretrieve('a', 'b')\n",
+    "a download in a function": LOAD + "if __name__ == '__main__':\n    load()\n",
+    "in a function of a function": LOAD
+    + "def look():\n    return [load() for _ in range(2)]\n\n\nif '__main__' == __name__:\n    look()\n",
+    "with more": LOAD + "if __name__ == '__main__' and len(os.environ) > 0:\n    for _ in range(2):\n        load()\n",
+}
 SAID_AT_IMPORT = {"a line": "print('imported')\n", "a line in a function": "def say():\n    print('a')\n\n\nsay()\n"}
 
 
@@ -104,6 +112,12 @@ def test_nor_does_one_that_writes_behind_training(what: str) -> None:
 @pytest.mark.parametrize("what", AT_IMPORT)
 def test_one_that_communicates_while_it_is_imported_starts_the_processes(what: str) -> None:
     assert "if not dist.is_initialized():\n    dist.init_process_group(" in beside(head=AT_IMPORT[what])
+
+
+@pytest.mark.parametrize("what", ALONE)
+def test_one_that_communicates_where_it_is_the_script_does_not(what: str) -> None:
+    text = beside(head=ALONE[what])
+    assert "init_process_group" not in text and "destroy_process_group" not in text
 
 
 @pytest.mark.parametrize("what", SAID_AT_IMPORT)

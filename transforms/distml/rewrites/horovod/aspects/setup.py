@@ -252,10 +252,11 @@ def _communicates(codes: list[tuple[ast.AST, str]], dist: str, plan: Plan) -> bo
 
 
 def _runs_on_import(node: ast.AST, plan: Plan) -> bool:
-    """Whether a node runs while a file is imported that is not the script."""
+    """Whether a node runs while a file is imported that is not the script: what its `__main__` guard begins does not."""
     program = plan.program
     running = (each for each in upwards([node], program, direct=True) if program.function(each) is None)
-    return any(not _is_entry(plan, program.unit(each)) for each in running)
+    imported = (each for each in running if not any(map(runs_as_script, program.ancestors(each))))
+    return any(not _is_entry(plan, program.unit(each)) for each in imported)
 
 
 def _accelerate(plan: Plan, unit: Unit, _: Start) -> tuple[str, World, Note]:
