@@ -90,6 +90,41 @@ AS_OFTEN = {
     "how many there were": COUNTED
     + "        if done % 4 == 0:\n            evaluate()\n            print('nr', done // 4)\n",
 }
+BACK = "        (nn.functional.mse_loss(model(x), y) / 2).backward()\n"
+STEPPED = "            optimizer.step()\n            optimizer.zero_grad()\n            done += 1\n"
+SOMETIMES = "done = 0\n" + LOOP.replace("        step(x, y)\n", BACK)
+AS_OFTEN |= {
+    "steps of two batches each": SOMETIMES
+    + "        if (i + 1) % 2 == 0:\n"
+    + STEPPED
+    + "            if done % 2 == 0:\n                evaluate()\n",
+    "steps of two batches, asked behind": SOMETIMES
+    + "        if i % 2:\n"
+    + STEPPED
+    + "        if i % 2 and done % every == 0:\n            evaluate()\n",
+    "steps of two batches, asked again": SOMETIMES
+    + "        if (i + 1) % 2 == 0:\n"
+    + STEPPED
+    + "        if (i + 1) % 2 == 0 and done % 4 == 0:\n            evaluate()\n",
+    "steps of as many as are set": "many = 2\n"
+    + SOMETIMES
+    + "        if (i + 1) % many == 0:\n"
+    + STEPPED
+    + "            if every > 0 and done % every == 0:\n                save()\n",
+    "steps by a counter": "many = seen = 0\n"
+    + SOMETIMES
+    + "        seen += 1\n        if seen % 2 == 0:\n"
+    + STEPPED
+    + "            if not done % every:\n                save()\n",
+    "steps in a with": "import contextlib\ndone = 0\n"
+    + LOOP
+    + "        with contextlib.suppress(ZeroDivisionError):\n            done += 1\n"
+    + "        if done % 4 == 0:\n            save()\n",
+    "each batch, by a remainder": SOMETIMES
+    + "        if (i + 1) % 1 == 0:\n"
+    + STEPPED
+    + "            if done % 4 == 0:\n                evaluate()\n",
+}
 DRAWN = "source = forever()\n"
 AS_OFTEN |= {
     "turns of a range": DRAWN

@@ -55,6 +55,9 @@ LOOPS = {
     "        global taken\n        out = False\n        while not out:\n            for a, b in loader:\n                {step}"
     "                self.step += 1\n                if self.step >= self.most:\n                    out = True\n"
     "                    break\n\n\nSolver().train()\n",
+    "between": "for i, (a, b) in enumerate(loader):\n    if 0 < settings.most <= i:\n        break\n    {step}",
+    "of steps of two batches": "step = 0\nfor i, (a, b) in enumerate(loader):\n    {step}    if (i + 1) % 2 == 0:\n"
+    "        step += 1\n        if 0 < 4 <= step:\n            break\n",
     "half of the loader": "for i, (a, b) in enumerate(loader):\n    if i >= len(loader) // 3 * 2:\n        break\n    {step}",
 }
 

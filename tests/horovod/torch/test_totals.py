@@ -108,6 +108,32 @@ for _ in range(2):
         seen, last = seen + len(a), i
     print(total / len(data), hits / len(data), hits, total / seen)
 """
+KEPT = {
+    "compared": "if total + 0.1 < best:\n        best = total\n    print(best, total)",
+    "compared with a factor": "if total < 0.9 * best:\n        best = total\n    print(best)\n    print(total)",
+    "compared by name": "better = total < 0.9 * best\n    if better:\n        best = total\n    print(better, total)",
+    "the smaller": "best = min(best, total)\n    print(best, total)",
+    "the smaller, behind": "print(total)\n    best = min(total, best)",
+    "asserted": "assert total >= 0, total\n    print(total)",
+    "asked": "if math.isnan(total):\n        break\n    print(total)",
+    "asked with others": "if not math.isfinite(total) or total > 1e9:\n        raise ValueError(total)\n    print(total)",
+    "in a list": "history.append(total)\n    print(history[0], history[-1])",
+    "in a dict": "log['loss'] = total\n    print(log['loss'])",
+    "in a dict of lists": "logs['loss'].append(total)\n    print(total, *logs['loss'])",
+    "written out": "record = {'epoch': epoch, 'loss': total}\n    print(record['loss'])",
+    "until it is small": "print(total)\n    if total < 1e-9:\n        break",
+    "a difference": "print(best - 2 * total)\n    best = total",
+    "a change": "print(total, abs(best + total))\n    best = total",
+    "rounded": "kept = round(total, 5)\n    print(kept, max(kept, 0.0))",
+}
+KEEPS = """
+best, history, log, logs = 1e9, [], {{}}, defaultdict(list)
+for epoch in range(2):
+    total = 0.0
+    for a, b in loader:
+{step}        total += loss.item()
+    {end}
+"""
 LOOSE = """
 total = 0.0
 losses = []
@@ -145,6 +171,10 @@ def programs() -> Iterator[tuple[str, str]]:
         yield f"inside, {where}", head + INSIDE.format(step=STEP.format(" " * 8))
         yield f"otherwise, {where}", head + OTHERWISE.format(step=STEP.format(" " * 8))
         yield f"kept, {where}", head + LOOSE.format(step=STEP.format(" " * 8))
+    for number, (way, end) in enumerate(KEPT.items()):
+        where = list(LOADERS)[number % 3]
+        text = KEEPS.format(step=STEP.format(" " * 8), end=end)
+        yield f"kept, {way}, {where}", HEAD.format(loader=LOADERS[where]) + text
     for where in list(LOADERS)[:2]:
         yield f"both, {where}", HEAD.format(loader=LOADERS[where]) + BEFORE + BOTH
 

@@ -16,7 +16,7 @@ from distml.training.callers import run_by
 from distml.training.callsites import called, iterated, takes_receiver
 from distml.training.counting import COUNTS
 from distml.training.program import Program
-from distml.training.syntax import is_literal, nodes_in
+from distml.training.syntax import is_literal, names_in, nodes_in
 
 OFTEN = Note(
     "interval divided by the number of ranks",
@@ -76,9 +76,22 @@ def counted(loop: Looping, program: Program) -> set[str]:
     return found
 
 
-def added(loop: Looping) -> Iterator[str]:
-    """What each iteration of a loop adds one to."""
-    return (text for each in loop.body if (text := _added_to(each)) is not None)
+def added(loop: Looping) -> list[str]:
+    """What each iteration of a loop adds one to, or each of those that the number of an iteration chooses: `if i % 4 == 3:`."""
+    numbers = names_in(loop.target) if isinstance(loop, ast.For) else set[str]()
+    return _added(loop.body, numbers)
+
+
+def _added(block: list[ast.stmt], numbers: set[str]) -> list[str]:
+    found: list[str] = []
+    for each in block:
+        if (text := _added_to(each)) is not None:
+            found.append(text)
+        elif isinstance(each, ast.With | ast.Try):
+            found += _added(each.body, {*numbers, *found})
+        elif isinstance(each, ast.If) and any(_divisors(each.test, {*numbers, *found}, one=True)):
+            found += _added([*each.body, *each.orelse], {*numbers, *found})
+    return found
 
 
 def limits(loop: Looping, names: set[str], program: Program) -> Iterator[ast.expr]:
@@ -94,9 +107,8 @@ def limits(loop: Looping, names: set[str], program: Program) -> Iterator[ast.exp
 def bounds(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
     """The numbers that a condition compares counters with, or counters and a number."""
     for each in nodes_in(test, ast.Compare):
-        if len(each.ops) == 1 and not isinstance(each.ops[0], ast.Is | ast.In):
-            sides = [each.left, each.comparators[0]]
-            for side, other in (sides, sides[::-1]):
+        for op, *sides in zip(each.ops, (each.left, *each.comparators), each.comparators, strict=False):
+            for side, other in (sides, sides[::-1]) if not isinstance(op, ast.Is | ast.In) else ():
                 begins = side.left if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add | ast.Sub) else side
                 if ast.unparse(_counter(begins)) in names:
                     yield other
@@ -200,9 +212,13 @@ def _shorten(plan: Plan, interval: ast.expr, branch: ast.If, loop: Looping) -> N
 
 
 def _remains(plan: Plan, interval: ast.expr) -> bool:
-    """Ask for the remainder of a shorter interval, if it is another number than zero; False where that may be none of its."""
+    """Ask for the remainder of a shorter interval, if it is another number than zero; False where that may be none of its, or
+    any but one is asked for.
+    """
     remainder = plan.program.parent(interval)
     test = plan.program.parent(remainder) if remainder is not None else None
+    if isinstance(test, ast.BoolOp | ast.If):  # any other than the one that is asked for
+        return not isinstance(remainder, ast.BinOp)
     if not isinstance(test, ast.Compare) or test.left is not remainder or len(test.ops) != 1:
         return True
     asked, length = test.comparators[0], getattr(interval, "value", None)
@@ -267,12 +283,12 @@ def _asked_of(
                 yield interval, given[interval.id]
 
 
-def _divisors(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
-    """What counters are divided by for a remainder."""
+def _divisors(test: ast.expr, names: set[str], *, one: bool = False) -> Iterator[ast.expr]:
+    """What counters are divided by for a remainder; `one`: also where that is written out as one."""
     for node in nodes_in(test, ast.BinOp):
         if isinstance(node.op, ast.Mod):
             if names & {ast.unparse(each) for each in nodes_in(node.left, ast.expr)}:
-                if all(isinstance(each, _NUMBERS) for each in walk(node.right)) and not _is_one(node.right):
+                if all(isinstance(each, _NUMBERS) for each in walk(node.right)) and (one or not _is_one(node.right)):
                     yield node.right
 
 

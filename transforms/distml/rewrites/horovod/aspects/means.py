@@ -58,7 +58,7 @@ class Means:
 
     def tell_sums(self, shares: Shares, total: Mean) -> None:
         """Let sums become those over all ranks, where they are told as sums or divided by counts of all the data."""
-        self.totals, self.total = Totals(self.plan, self.uniform, shares, self._shows), total
+        self.totals, self.total = Totals(self.plan, self.uniform, shares), total
 
     def average(self, loops: set[ast.AST], numbers: Collection[ast.AST] = ()) -> None:
         """Behind each of the loops over divided data, and where it tells in between how far it is.

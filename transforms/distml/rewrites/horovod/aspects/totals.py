@@ -7,7 +7,6 @@ counts of a rank's part (the length of a loader with a sampler, a counter of tur
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable as Function
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -19,11 +18,12 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
 from distml.source.nodes import SCOPES, walk
 from distml.training.around import Looping, block_of, owner_of
+from distml.training.callers import run_by
 from distml.training.program import Program
-from distml.training.syntax import elements, nodes_in
+from distml.training.syntax import elements, nodes_in, root_of
+from distml.training.values import BoxMethod
 
 COUNT = Note("count over all ranks", "the sum that it divides is over all ranks", "mean-of-sums")
-_PASSING = frozenset({"float", "int", "round", "str", "format", "item", "print", "sum"})
 
 
 class Shares(Protocol):
@@ -79,8 +79,8 @@ class Told:
 class Totals:
     """Decides for the sums of one loop."""
 
-    def __init__(self, plan: Plan, uniform: Uniform, shares: Shares, shows: Function[[ast.stmt], bool]) -> None:
-        self.plan, self.program, self.uniform, self.shares, self.shows = plan, plan.program, uniform, shares, shows
+    def __init__(self, plan: Plan, uniform: Uniform, shares: Shares) -> None:
+        self.plan, self.program, self.uniform, self.shares = plan, plan.program, uniform, shares
 
     def of(self, loop: Looping, sums: dict[str, bool]) -> set[str]:
         """The places, of those in which a loop adds up and of its counters, that become sums over all ranks.
@@ -209,20 +209,40 @@ class Totals:
             if isinstance(above, ast.Return | ast.Assign):
                 self._pass_on(above, below, found, depth)
                 return
-            if isinstance(above, ast.Expr):
-                found.shown = found.shown or self.shows(above)
-                found.lost = found.lost or not self.shows(above)
-                return
-            if isinstance(above, ast.stmt) or (isinstance(above, ast.Call) and not self._passes(above, below)):
+            if isinstance(above, ast.Compare | ast.If | ast.While | ast.IfExp | ast.Assert | ast.Raise):
+                if not isinstance(above, ast.IfExp) or below is above.test:
+                    return
+            if isinstance(above, ast.stmt) or (
+                isinstance(above, ast.Call) and not self._given(above, below, found, depth)
+            ):
                 found.lost = True
+                return
+            if isinstance(above, ast.Call) and isinstance(self.program.parent(above), ast.Expr):
                 return
             below = above if not isinstance(above, ast.Tuple) else below
 
-    def _passes(self, call: ast.Call, given: ast.AST) -> bool:
-        """Whether a call gives or shows the number that it is given."""
-        statement = self.program.parent(call)
-        name = last_name(call.func)
-        return name in _PASSING or given is call.func or (isinstance(statement, ast.Expr) and self.shows(statement))
+    def _given(self, call: ast.Call, given: ast.AST, found: Told, depth: int) -> bool:
+        """Whether nothing divides a number that a call is given: it tells it, keeps it in a container, or computes with it."""
+        if run_by(call, self.program):
+            return False
+        boxed = any(isinstance(each, BoxMethod) for each in self.program.of(call.func))
+        last = isinstance(self.program.parent(call), ast.Expr)
+        if given is call.func:
+            return boxed or not last
+        if boxed and isinstance(call.func, ast.Attribute):
+            self._kept(call.func.value, call, found, depth)
+        else:
+            found.shown = found.shown or last
+        return True
+
+    def _kept(self, container: ast.expr, at: ast.AST, found: Told, depth: int) -> None:
+        """Follow a number into a container."""
+        root = root_of(container)
+        statement = next(each for each in (at, *self.program.ancestors(at)) if isinstance(each, ast.stmt))
+        if not depth or root is None or (isinstance(container, ast.Attribute) and root.id == "self"):
+            found.lost = True
+        else:
+            self._follow(root.id, owner_of(statement, self.program), statement, found, depth - 1)
 
     def _pass_on(self, statement: ast.Return | ast.Assign, value: ast.AST, found: Told, depth: int) -> None:
         """Follow a number into the variable that it is assigned to, or to where a function is called."""
@@ -251,6 +271,8 @@ class Totals:
             target = items[at] if at < len(items) else target
         if isinstance(target, ast.Name) and len(statement.targets) == 1:
             self._follow(target.id, owner_of(statement, self.program), statement, found, depth)
+        elif isinstance(target, ast.Subscript) and len(statement.targets) == 1:
+            self._kept(target.value, statement, found, depth)
         else:
             found.lost = True
 

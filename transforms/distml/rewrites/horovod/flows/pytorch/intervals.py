@@ -74,7 +74,18 @@ class Intervals:
         return ast.Mod not in kinds and bool({ast.Mult, ast.Div, ast.Pow} & {*kinds})
 
     def _own(self, interval: ast.expr) -> bool:
-        return self.loaders.counts.counts_own(interval, self.loaders.sampled)
+        """Whether an interval counts the batches of a rank already, or those of a step: which it may be by a loop's branches."""
+        if self.loaders.counts.counts_own(interval, self.loaders.sampled):
+            return True
+        remainder = self.program.parent(interval)
+        return isinstance(remainder, ast.BinOp) and ast.unparse(remainder) in self._stepped(interval)
+
+    def _stepped(self, node: ast.expr) -> Iterator[str]:
+        """The conditions of the branches that train, in the loop around a node, and their parts."""
+        loop = next((each for each in self.program.ancestors(node) if isinstance(each, LOOPS)), None)
+        for branch in nodes_in(loop, ast.If) if loop is not None else ():
+            if self.study.training.holds_any(branch.body):
+                yield from map(ast.unparse, nodes_in(branch.test, ast.expr))
 
     def _only_judges(self, branch: ast.If) -> bool:
         return self.judging.holds_any(branch.body) and not self.study.training.holds_any(branch.body)
