@@ -8,6 +8,7 @@ gradients of one rank, and a layer that has no gradient would be waited for
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -184,31 +185,62 @@ def _asks_for_layer(test: ast.expr, own: str) -> bool:
 
 
 def _leaves_out(program: Program, owner: ast.ClassDef) -> bool:
-    """Whether a model makes a layer that nothing reads."""
+    """Whether a model makes a layer that no forward pass goes through, whatever else is done with its weights."""
     bases = [base.name for base in program.lineage(Class(owner)) if isinstance(base, Foreign)]
     if not any(base.startswith("torch.nn.") for base in bases):
         return False
     made = {
         target.attr
         for node in nodes_in(owner, ast.Assign)
-        if any(_has_weights(name) for name in program.names(node.value))
+        if any(map(_WEIGHED.match, program.names(node.value)))
         for target in node.targets
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
     }
     named = {node.value for node in nodes_in(owner, ast.Constant)}
-    return bool(made - _read(program) - named)
+    return bool(made - _passed(program) - named)
 
 
 @remembered
-def _read(program: Program) -> frozenset[str]:
-    """The attributes that are read anywhere."""
-    nodes = (node for unit in program.units.values() for node in nodes_in(unit.tree, ast.Attribute))
-    return frozenset(node.attr for node in nodes if isinstance(node.ctx, ast.Load))
+def _passed(program: Program) -> frozenset[str]:
+    """The attributes of which more is read than weights, but for methods of models that no forward pass runs."""
+    trees = [unit.tree for unit in program.units.values()]
+    beside = {each for tree in trees for owner in nodes_in(tree, ast.ClassDef) for each in _beside(owner)}
+    nodes = (node for tree in trees for node in nodes_in(tree, ast.Attribute) if isinstance(node.ctx, ast.Load))
+    read = (node for node in nodes if not _only_weighs(node, program))
+    return frozenset(node.attr for node in read if not beside.intersection(program.ancestors(node)))
 
 
-def _has_weights(name: str) -> bool:
-    layers = ("Linear", "Conv", "Embedding", "LSTM", "GRU", "RNN", "BatchNorm", "LayerNorm", "Sequential", "Parameter")
-    return name.startswith("torch.nn.") and any(each in name for each in layers)
+def _beside(owner: ast.ClassDef) -> Iterator[ast.AST]:
+    """The methods of a model that its `forward` does not lead to, nor its constructor."""
+    methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
+    waiting = [name for name in methods if name == "forward" or name.startswith("__")] if "forward" in methods else []
+    waiting, seen = waiting or [*methods], set[str]()
+    while waiting:
+        seen.add(name := waiting.pop())
+        waiting += {each.attr for each in nodes_in(methods[name], ast.Attribute)} & methods.keys() - seen
+    yield from (each for name, each in methods.items() if name not in seen)
+
+
+def _only_weighs(layer: ast.expr, program: Program) -> bool:
+    """Whether what is read of a layer are its weights, to copy, count, freeze or initialize them: `self.old.conv.weight.data`."""
+    below: ast.AST = layer
+    for above in program.ancestors(layer):
+        if isinstance(above, ast.Attribute) and above.attr in _OF_WEIGHTS:
+            return True
+        if not isinstance(above, ast.Attribute | ast.Subscript) or above.value is not below:
+            return False
+        below = above
+    return False
+
+
+_OF_WEIGHTS = frozenset(
+    "data parameters named_parameters state_dict load_state_dict requires_grad requires_grad_ train eval apply size shape".split()
+)
+_WEIGHED = re.compile(
+    r"torch\.nn\.([\w.]*(Linear|Conv|Embedding|LSTM|GRU|RNN|BatchNorm|LayerNorm|Sequential|Parameter)|(modules\.)?(module\.)?Module\(\)$)"
+    r"|torchvision\.models\.|timm\.create_model\(\)$"
+)
+"""What makes layers with weights: torch's, models of the program, and those of libraries."""
 
 
 class Accumulation(NamedTuple):
