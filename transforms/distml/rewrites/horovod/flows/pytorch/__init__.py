@@ -148,7 +148,7 @@ def _divide_turns(
     picked = {way[0] for way in ways if tensors.picks(way[0])}
     left = [way for way in ways if len(way) > 1 and way[0] not in study.shortened]
     picked |= {way[0] for way in left if tensors.picks(way[1])}  # an order of samples is drawn in front of it
-    loaders.counts.endless({way[0] for way in ways if way[0] in around} | picked, loaders.sampled)
+    loaders.counts.endless({way[0] for way in ways if way[0] in around} | picked, loaders.counted)
 
 
 def _left(study: Study, step: Step) -> bool:

@@ -75,7 +75,7 @@ class Intervals:
 
     def _own(self, interval: ast.expr) -> bool:
         """Whether an interval counts the batches of a rank already, or those of a step: which it may be by a loop's branches."""
-        if self.loaders.counts.counts_own(interval, self.loaders.sampled):
+        if self.loaders.counts.counts_own(interval, self.loaders.counted):
             return True
         remainder = self.program.parent(interval)
         return isinstance(remainder, ast.BinOp) and ast.unparse(remainder) in self._stepped(interval)

@@ -21,7 +21,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS
-from distml.training.callsites import argument, positional
+from distml.training.callsites import argument, called, positional
 from distml.training.syntax import nodes_in
 from distml.training.values import Box, Foreign
 
@@ -35,6 +35,7 @@ _SHARE = Note(
     "without it all ranks see the same batches; the remainder is dropped so that all ranks take the same number of steps",
     "share-batches",
 )
+_PART = Note("batches of this rank", "every rank takes its share of the batches", "share-batches")
 _FEWER = Note("fewer batches for each rank", "all ranks together draw as many as one process did", "fewer-steps")
 
 
@@ -49,7 +50,9 @@ class Loaders:
         self.orders = Orders(study, plan)
         self.samplers = Samplers(plan, loops, self.orders)
         self.sampled: set[ast.Call] = set()
-        """Loaders whose length is that of a rank's part."""
+        """Loaders that give a rank's part only, and have its length."""
+        self.counted: set[ast.Call] = set()
+        """Those, and loaders whose batches are dealt out in all of their loops: what asks for their length is told a part."""
         self.together: set[str] = set()
         """The global generators by which what loops deal out is shuffled: they must be alike on all ranks."""
 
@@ -61,12 +64,42 @@ class Loaders:
         plain = [(use, makers) for use, makers, phase in uses if phase is None]
         self.samplers.anew |= {each for use, makers in plain for each in makers if self._made_anew(use, each)}
         self._sample([{*makers} for _, makers in plain], evaluated)
-        sharded = {use.drawn for use, makers, phase in uses if self._divided(use, makers, phase)}
+        divided = [each for each in uses if self._divided(*each)]
+        dealt = [use for use, makers, phase in divided if not makers or not (phase or self.sampled >= {*makers})]
+        self._count(dealt)
+        for use, makers, phase in divided:
+            if not phase or not makers:
+                self.counts.fewer(use, self.counted)
+                if use not in dealt:
+                    self.samples.summed(use)
         for use in self.loops.passing:
             if use.makers and self.sampled >= use.makers:
                 self._set_epoch(use, set(use.makers))
         self.samples.counted(self.sampled)
-        return sharded
+        return {use.drawn for use, _, _ in divided}
+
+    def _count(self, dealt: list[Use]) -> None:
+        """Ask for the part of a rank where the length of loaders is asked for that are `dealt` out in all of their loops."""
+        others = (use for use in (*self.loops.training, *self.loops.others, *self.loops.passing) if use not in dealt)
+        self.counted = {maker for use in dealt for maker in use.makers} - {
+            maker for use in others for maker in use.makers
+        }
+        for call in self.program.calls if self.counted else ():
+            makers = (
+                self.loops.makers(call.args[0]) if called(call, self.program) == "len" and call.args else frozenset()
+            )
+            if makers and makers <= self.counted:
+                self._part(call)
+        for use in dealt:
+            text, told = ast.unparse(use.iterable), use.makers and use.makers <= self.counted
+            if isinstance(use.drawn, ast.For):
+                self.samples.dealt(use.drawn, {f"len(list({text}))"} | (set() if told else {f"len({text})"}))
+        self.counted |= self.sampled
+
+    def _part(self, length: ast.Call) -> None:
+        code = f"{{}} // {self.plan.world(length).size}"
+        within = isinstance(self.program.parent(length), ast.BinOp | ast.UnaryOp)
+        self.plan.patch(length).wrap(length, f"({code})" if within else code, _PART)
 
     def _sample(self, together: list[set[ast.Call]], evaluated: set[ast.Call]) -> None:
         """Give loaders distributed samplers: all those that one loop goes through, or none of them."""
@@ -90,12 +123,8 @@ class Loaders:
             return True
         if sampled:
             self._set_epoch(use, set(makers))
-        elif not self._share(use, makers):
-            return False
-        self.counts.fewer(use, self.sampled)
-        if sampled:
-            self.samples.summed(use)
-        return True
+            return True
+        return self._share(use, makers)
 
     def judging(self) -> Iterator[tuple[ast.AST, bool]]:
         """The passes that train nothing through loaders which have the batches of a rank, and whether all their loaders have."""
@@ -240,9 +269,6 @@ class Loaders:
         for maker in makers:
             data = argument(maker, 0, "dataset")
             self.together |= self.orders.agree(maker, data if data is not None and self.loops.streams(data) else None)
-        if isinstance(use.drawn, ast.For):
-            text = ast.unparse(use.iterable)
-            self.samples.dealt(use.drawn, {f"len({text})", f"len(list({text}))"})
         if not makers:
             self.together |= self.orders.agree_on(use.iterable)
             self.plan.warn(

@@ -41,7 +41,7 @@ class Progress:
         for call in self.program.calls:
             total = argument(call, 2, "total") if called(call, self.program) in BARS else None
             if total is not None and argument(call, 0, "iterable") is None and self._advanced(call):
-                if not self.loaders.counts.counts_own(total, self.loaders.sampled) and not self._asked(total):
+                if not self.loaders.counts.counts_own(total, self.loaders.counted) and not self._asked(total):
                     self._divide(total)
 
     def _divide(self, number: ast.expr) -> None:

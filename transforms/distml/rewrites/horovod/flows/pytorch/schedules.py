@@ -154,7 +154,7 @@ class Schedules:
         """
         bodies = [each.node for each in self.program.of(given) if isinstance(each, Callable)]
         counted = [given, *(node for body in bodies for node in nodes_in(body, ast.expr))]
-        return any(self.loaders.counts.counts_own(each, self.loaders.sampled) for each in counted)
+        return any(self.loaders.counts.counts_own(each, self.loaders.counted) for each in counted)
 
     def _warn(self, node: ast.expr | ast.stmt, what: str) -> None:
         self.plan.warn(

@@ -62,6 +62,6 @@ class Shares:
         """Whether a number is computed from the length of a loader that has only the batches of a rank."""
         for source in (*walk(count), *self.program.sources(count)):
             if isinstance(source, ast.Call) and called(source, self.program) == "len" and source.args:
-                if self.loops.makers(source.args[0]) & (self.loaders.sampled | self.study.parted):
+                if self.loops.makers(source.args[0]) & (self.loaders.counted | self.study.parted):
                     return True
         return False
