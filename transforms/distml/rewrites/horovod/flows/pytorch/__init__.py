@@ -94,7 +94,7 @@ def _plan(study: Study, plan: Plan) -> None:
     if shard != "none":
         Schedules(study, plan, loaders).shorten(optimizers)
     seeds = Seeds(study, plan, spelling)
-    seeds.alike(loaders.together, Copies(study).any())
+    seeds.alike(loaders.together | tensors.together, Copies(study).any())
     Prepared(study, plan, spelling, loaders.orders).agree()
     Folders(study, plan, spelling).agree()
     simple, place = gradients.simple(), place_of(optimizers.places)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.aspects.drawing import DRAWS
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.samples import Samples
 from distml.rewrites.horovod.flows.pytorch.seeds import drawn
@@ -46,6 +47,8 @@ class Tensors:
         self._parts: set[tuple[ast.stmt, str]] = set()
         self._chosen: set[tuple[ast.stmt, str]] = set()
         """Data sets, of which a part is no slice."""
+        self.together: set[str] = set()
+        """The global generators by which what is dealt out is arranged anew: they must be alike on all ranks."""
 
     def shard(self, loop: ast.AST) -> bool:
         """Ask for the sharding of what a loop slices; False where it slices nothing that can be divided."""
@@ -63,7 +66,11 @@ class Tensors:
             if self.program.matches(tensor, _DATASET):
                 self._chosen.add((statement, name))
             wanted[f"{id(statement)} {name}"] = (statement, name, dimension)
-        if any(self._measured_before(tensor, [each for each, _, _ in wanted.values()]) for tensor, _ in sized):
+        parted = [each for each, _, _ in wanted.values()]
+        apart = {id(block_of(each, self.program)) for each in parted}
+        if any(self._measured_before(tensor, parted) for tensor, _ in sized) or (
+            len(apart) > 1 and self._derived(parted)
+        ):
             return self._deal(loop) or self.picks(loop)
         for statement, name, dimension in self._together(list(wanted.values())):
             self._part(statement, name, dimension)
@@ -92,10 +99,22 @@ class Tensors:
         self.plan.patch(ranges[0]).wrap(ranges[0], share, _DEALT)
         self.study.dealt.add(ranges[0])
         self.study.shortened.add(loop)
+        self.together |= {kind for cut in cuts for kind in self._arranging(cut.value)}
         given = ranges[0].args if isinstance(ranges[0], ast.Call) else []
         counts, samples = {ast.unparse(each) for each in given[:1]}, "".join(map(ast.unparse, given[1:2]))
         Samples(self.study, self.plan, self.loops).dealt(loop, set() if samples else counts, samples)
         return True
+
+    def _arranging(self, samples: ast.expr) -> set[str]:
+        """The generators that are drawn from between epochs to arrange samples, in place or anew."""
+        sources = {samples, *self.program.sources(samples)}
+        named = [each for each in sources if isinstance(each, ast.Name | ast.Attribute)]
+        orders = [each.slice for name in named for each in self.loops.assigned(name) if isinstance(each, ast.Subscript)]
+        sources |= {source for order in orders for source in (order, *self.program.sources(order))}
+        texts = {ast.unparse(each) for each in sources if isinstance(each, ast.Name | ast.Attribute)}
+        calls = (each for each in self.program.calls if self.study.loops_of(each))
+        arranging = (each for each in calls if each in sources or not texts.isdisjoint(map(ast.unparse, each.args)))
+        return {kind for each in arranging for kind in drawn(self.study, each, DRAWS, 0)}
 
     def _cuts(self, node: ast.Subscript, moving: set[str]) -> bool:
         """Whether samples are cut out where a counter stands: of a tensor or array, not of a list such as that of losses."""
@@ -111,14 +130,16 @@ class Tensors:
     def _together(self, wanted: list[tuple[ast.stmt, str, int]]) -> list[tuple[ast.stmt, str, int]]:
         """What is computed from each other is divided at once, behind the last: labels of samples only once."""
         block = block_of(wanted[0][0], self.program)
-        if len(wanted) == 1 or any(statement not in block for statement, _, _ in wanted):
-            return wanted
-        sources = [self.program.sources(_value(statement)) for statement, _, _ in wanted]
-        made = [_value(statement) for statement, _, _ in wanted]
-        if not any(made[j] in sources[i] for i in range(len(made)) for j in range(len(made)) if made[i] is not made[j]):
+        statements = [each for each, _, _ in wanted]
+        if len(wanted) == 1 or any(each not in block for each in statements) or not self._derived(statements):
             return wanted
         last = max((statement for statement, _, _ in wanted), key=block.index)
         return [(last, name, dimension) for _, name, dimension in wanted]
+
+    def _derived(self, statements: list[ast.stmt]) -> bool:
+        """Whether what one statement sets is computed from what another does."""
+        made = [_value(each) for each in statements]
+        return any(one is not other and one in self.program.sources(other) for one in made for other in made)
 
     def _part(self, statement: ast.stmt, name: str, dimension: int) -> None:
         if (statement, name) in self._parts:
