@@ -16,7 +16,7 @@ from distml.source.project import Project
 from distml.training.program import Program
 
 HEAD = (
-    "import os, torch, json, logging, omegaconf, scipy.io, safetensors.torch\n"
+    "import os, torch, json, logging, omegaconf, scipy.io, safetensors.torch, plotly, bokeh.plotting\n"
     "import tensorflow as tf\nimport matplotlib.pyplot as plt\nfrom tqdm import tqdm\n"
     "from sklearn.externals import joblib\n"
 )
@@ -68,6 +68,12 @@ GUARDED = [
     "scipy.io.savemat('a.mat', {'a': a})",
     "safetensors.torch.save_file(weights, 'a.safetensors')",
     "frame.to_parquet('a.parquet')",
+    "plotly.offline.plot(figure, filename='a.html')",
+    "plotly.io.write_image(figure, 'a.png')",
+    "plotly.graph_objects.Figure().write_html('a.html')",
+    "bokeh.plotting.save(figure)",
+    "clip.write_gif('a.gif')",
+    "array.tofile('a.bin')",
     "tf.train.Supervisor(logdir='a').summary_writer.add_summary(text)",
     "tf.gfile.DeleteRecursively('logs')",
     "print(total / 3 * 100.0, (a, b), [c for c in d])",

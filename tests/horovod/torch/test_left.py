@@ -124,3 +124,41 @@ def test_what_each_turn_makes_anew_is_not_gathered(there: str, anew: str) -> Non
 def test_weights_are_broadcast_before_training_however_the_model_is_made(made: str) -> None:
     source = rewritten(HEAD + "kind = sys.argv[1]\n" + MADE[made] + LOOP)
     assert source.index("broadcast_parameters(model") < source.index("for epoch in")
+
+
+ASKED = """
+def load(path, model, optimizer=None, schedule=None):
+    kept = torch.load(path)
+    model.load_state_dict(kept["model"])
+    {asked}
+        optimizer.load_state_dict(kept["optimizer"])
+
+
+def main(path):
+    model = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+    load(path, model, optimizer, schedule)
+    for epoch in range(3):
+        for x, y in loader:
+            optimizer.zero_grad()
+            nn.functional.mse_loss(model(x), y).backward()
+            optimizer.step()
+        schedule.step()
+
+
+main(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "if optimizer:",
+        "if optimizer is not None:",
+        "if optimizer and schedule:",
+        "if not (schedule is None) and optimizer:",
+    ],
+)
+def test_whether_there_is_an_optimizer_is_known_to_all_ranks(asked: str) -> None:
+    assert f"    {asked}\n" in rewritten(HEAD + ASKED.format(asked=asked), "ddp")

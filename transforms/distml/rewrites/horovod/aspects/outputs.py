@@ -55,6 +55,7 @@ _FILES = re.compile(
     r"|(builtins|pathlib\.Path\(\))\.open\(\)\.(write|writelines|flush)"
     r"|tensorflow\.(gfile|io\.gfile)\.(DeleteRecursively|Remove|Rename|Copy|rmtree|remove|rename|copy)"
     r"|omegaconf\.OmegaConf\.save|(toml|tomli_w|cloudpickle)\.dump|scipy\.io\.(savemat|wavfile\.write)|soundfile\.write|torchaudio\.save"
+    r"|plotly\.(offline|io)\.(plot|iplot|write_\w+)|bokeh\.(plotting|io)\.(save|show|output_file|export_\w+)"
     r"|torchvision\.io\.write_\w+|safetensors\.\w+\.(save_file|save_model)"
     r"|wandb\.(watch|save|finish)|tensorboard_logger\.configure|tensorflow\.summary\.(scalar|image|histogram|text|audio)"
 )
@@ -76,7 +77,7 @@ _WRITING = re.compile(r"\s*(cp|mv|rm|ln|touch|zip|gzip|rsync|convert|ffmpeg|mont
 """Commands of a shell that write files, and are followed by no other rank."""
 _SAVES = frozenset(
     "save_weights savefig to_csv to_json to_pickle to_excel to_parquet to_feather to_hdf to_msgpack imsave save_pretrained"
-    " write_text write_bytes".split()
+    " write_text write_bytes write_html write_image write_videofile write_gif tofile".split()
 )
 _SAVED = re.compile(
     r"(keras\.(Model|Sequential)|tensorflow\.train\.(Checkpoint|CheckpointManager|Saver)|PIL\.Image\.(open|fromarray)"

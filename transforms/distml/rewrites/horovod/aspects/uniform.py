@@ -37,6 +37,10 @@ _VARIABLE = "tensorflow.Variable()"
 _READ = r"(assign|assign_add|assign_sub|numpy|read_value|value)"
 _COUNTED = re.compile(rf"tensorflow\.Variable\(\)(\.{_READ}\(\))*\.{_READ}")
 _CHANGES = frozenset({"assign", "assign_add", "assign_sub"})
+_OBJECTS = re.compile(
+    r"torch\.(optim|utils\.tensorboard|cuda\.amp|amp)\.(\w+\.)*[A-Z]\w*\(\)|tensorboardX\.(\w+\.)*[A-Z]\w*\(\)"
+)
+"""Objects of libraries that are no numbers: optimizers, schedules, writers."""
 DEEPEST = 12
 
 
@@ -63,6 +67,8 @@ class Uniform:
             return self._counted(node, depth - 1)
         if isinstance(node, ast.Compare) and all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops):
             return True
+        if names and all(map(_OBJECTS.fullmatch, names)) and self._there(node):
+            return True
         if isinstance(node, ast.Name):
             return self._name(node, depth - 1)
         if isinstance(node, ast.Attribute):
@@ -74,6 +80,11 @@ class Uniform:
         if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
             return False
         return all(self.holds(child, depth - 1) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+
+    def _there(self, node: ast.expr) -> bool:
+        """Whether an expression stands for objects or None alone: to ask for its truth is to ask if there is any."""
+        values = self.program.of(node)
+        return all(isinstance(each, Foreign) or each in (Constant(None), Constant(False)) for each in values)
 
     def _call(self, node: ast.Call, depth: int) -> bool:
         given = values_given(node)
