@@ -68,6 +68,7 @@ APART = {
         "pass",
         "\n    def decode(self, x):\n        return self.part(x)\n\n    def part(self, x):\n        return self.other(x)\n",
     ),
+    "under the name of its class": ("nn.Linear(4, 4)", "self.Linear = nn.Linear(4, 4)", ""),
     "initialized in a method": (
         LINEAR,
         "self.begin()",

@@ -63,3 +63,38 @@ class Taken:
 def test_a_schedule_that_is_told_its_epoch_keeps_its_length(told: str, length: str) -> None:
     text = LOOP.format(before="", made="CosineAnnealingWarmRestarts(optimizer, T_0=6)", told=told)
     assert length in rewritten(HEAD + text, "ddp")
+
+
+LIMITED = """
+if most > 0:
+    steps = most
+    epochs = most // len(loader) + 1
+else:
+    epochs = 4
+    steps = epochs * len(loader)
+schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.5, {given})
+done = 0
+for epoch in range(epochs):
+    for inputs, targets in loader:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(inputs), targets).backward()
+        optimizer.step()
+        schedule.step()
+        done += 1
+        if 0 < most <= done:
+            break
+    if 0 < most <= done:
+        break
+"""
+
+
+@pytest.mark.parametrize("given", ["steps", "total_iters=steps"])
+def test_a_length_that_is_a_limit_or_counts_batches_is_divided_where_it_is_a_limit(given: str) -> None:
+    before, loop = (
+        LOOP.split("{before}", maxsplit=1)[0].replace("{{", "{").replace("}}", "}"),
+        LIMITED.format(given=given),
+    )
+    after = rewritten(HEAD + "most = 20\n" + before + loop, "ddp")
+    assert "    steps = most // dist.get_world_size()\n" in after and "    steps = epochs * len(loader)\n" in after
+    assert "    epochs = (most // dist.get_world_size()) // len(loader) + 1\n" in after
+    assert f"0.5, {given})" in after and after.count("if 0 < most // dist.get_world_size() <= done:") == 2

@@ -56,6 +56,15 @@ class Counts:
             if bound not in self._asked and not self._own(bound, sampled):
                 self._asked.add(bound)
                 end_sooner(self.plan, bound, _LIMIT)
+                self._in_epochs(loop, bound, sampled)
+
+    def _in_epochs(self, loop: ast.For, bound: ast.expr, sampled: set[ast.Call]) -> None:
+        """The same limit where it is told in epochs of a rank: `epochs = most // len(loader)`."""
+        for each in nodes_in(owner_of(loop, self.program), ast.BinOp):
+            same = isinstance(each.op, ast.Div | ast.FloorDiv) and ast.unparse(each.left) == ast.unparse(bound)
+            if same and each.left not in self._asked and self.counts_own(each.right, sampled):
+                self._asked.add(each.left)
+                self.plan.patch(each.left).wrap(each.left, f"({{}} // {self.plan.world(each.left).size})", _LIMIT)
 
     def _cut(self, loop: ast.For, sampled: set[ast.Call]) -> None:
         """The number of batches after which what a loop goes through ends: `islice(loader, most)`, `zip(range(most), loader)`."""

@@ -206,7 +206,7 @@ def _passed(program: Program) -> frozenset[str]:
     trees = [unit.tree for unit in program.units.values()]
     beside = {each for tree in trees for owner in nodes_in(tree, ast.ClassDef) for each in _beside(owner)}
     nodes = (node for tree in trees for node in nodes_in(tree, ast.Attribute) if isinstance(node.ctx, ast.Load))
-    read = (node for node in nodes if not _only_weighs(node, program))
+    read = (node for node in nodes if not _only_weighs(node, program) and not _of_library(node, program))
     return frozenset(node.attr for node in read if not beside.intersection(program.ancestors(node)))
 
 
@@ -219,6 +219,12 @@ def _beside(owner: ast.ClassDef) -> Iterator[ast.AST]:
         seen.add(name := waiting.pop())
         waiting += {each.attr for each in nodes_in(methods[name], ast.Attribute)} & methods.keys() - seen
     yield from (each for name, each in methods.items() if name not in seen)
+
+
+def _of_library(node: ast.expr, program: Program) -> bool:
+    """Whether an attribute is one of a library's modules: `models.vgg16`, and nothing that was made by it."""
+    names = program.names(node)
+    return bool(names) and not any("(" in name for name in names)
 
 
 def _only_weighs(layer: ast.expr, program: Program) -> bool:

@@ -14,7 +14,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
 from distml.training.syntax import nodes_in, values_given
-from distml.training.values import Callable, Foreign, Instance
+from distml.training.values import Box, Callable, Foreign, Instance
 
 _STEPS = Note(
     "steps of the schedule divided by the number of ranks",
@@ -133,7 +133,10 @@ class Schedules:
             if count.default:
                 patch.keyword(call, count.name, f"max(1, {count.default} // {size})", _STEPS)
             return
-        if (isinstance(given, ast.Constant) and not given.value) or self._is_own(given):
+        if isinstance(given, ast.Constant) and not given.value:
+            return
+        if self._is_own(given):
+            self._count_others(given)
             return
         if count.way == _LISTED:
             change_each(self.plan, given, f"{{}} // {size}", _STEPS)
@@ -146,6 +149,18 @@ class Schedules:
                 patch.wrap(each, f"lambda step: ({{}})(step * {size})", _STEPS)
         else:
             patch.wrap(given, f"lambda step: ({{}})(step * {size})", _STEPS)
+
+    def _count_others(self, given: ast.expr) -> None:
+        """Divide where a variable that may count by the rank's data gets another number of steps: `steps = args.max_steps`."""
+        values = self.loaders.loops.assigned(given) if isinstance(given, ast.Name) else []
+        for value in values if self._is_number(given) else ():
+            settled = isinstance(value, ast.Constant) and not value.value
+            if not settled and not self._is_own(value) and self.plan.may_change(value):
+                self.plan.patch(value).wrap(value, quotient(value, self.plan.world(value).size), _STEPS)
+
+    def _is_number(self, given: ast.expr) -> bool:
+        """Whether an argument is a number, and no list or function."""
+        return not any(isinstance(each, Callable | Box) for each in self.program.of(given))
 
     def _is_own(self, given: ast.expr) -> bool:
         """Whether a number, or a function that is given the step, counts by the length of data that is divided already.
