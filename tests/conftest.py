@@ -19,6 +19,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from distml.source.memory import collect_seldom
+
 # Which examples there are depends on the test alone, and how long they take on the load of the machine: neither may fail a
 # run. `--hypothesis-profile=explore` looks for new ones.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -38,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let what mypy learns of the standard library be shared, by this run alone: it takes longer than the tests."""
+    collect_seldom()
     folder = TemporaryDirectory(prefix="distml-mypy-")
     config.add_cleanup(folder.cleanup)
     os.environ["MYPY_CACHE_DIR"] = folder.name

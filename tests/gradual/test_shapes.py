@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from distml.gradual.questions import QuestionError
+from distml.interp import functions
 
 from gradual.seeing import admits, exactly, problems, run_really, shapes
 
@@ -225,6 +227,27 @@ def test_what_is_shown_of_a_program_that_runs_admits_the_run(title: str, tmp_pat
     shown = shapes(tmp_path, program)
     assert list(problems(shown, real)) == []
     assert exactly(shown, real) > 0.5
+
+
+RECURSIONS = {
+    "a number": ("x, n", "n == 0", "f(x, n - 1) + f(x, n - 1) + f(x, n - 1)"),
+    "a number that grows": ("x, n, top=9", "n > x.shape[0]", "f(x, n + 1) + f(x + 1, n + 2) + f(x, n + 3)"),
+    "a size": ("x: torch.Tensor", "x.shape[0] < 2", "f(x[1:]) + f(x[:-1]) + f(x[2:])"),
+    "parts": ("x: torch.Tensor, n", "n < 1", "sum(f(part, n - 1) for part in x.chunk(3))"),
+    "an alternative": ("x, n", "n == 0 and x.sum() > 0", "[f(x, n - 1), f(x, n - 1), f(x, n - 2)][n % 3]"),
+}
+
+
+@pytest.mark.requires("interpreted engine")
+@pytest.mark.parametrize("what", RECURSIONS)
+@pytest.mark.parametrize(
+    "form", ["if {1}:\n        return x\n    return {2}", "return x if {1} else {2}"], ids=["if", "else"]
+)
+def test_recursion_that_no_number_ends_is_not_followed_far(what: str, form: str, tmp_path: Path) -> None:
+    text = f"{TORCH}def f({{0}}):\n    {form}\n".format(*RECURSIONS[what])
+    with mock.patch.object(functions, "_run", wraps=functions._run) as followed:
+        shapes(tmp_path, text, "f")
+    assert followed.call_count < 500
 
 
 @pytest.mark.requires("torch")

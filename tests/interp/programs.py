@@ -113,13 +113,22 @@ def fails(program: str) -> bool:
 def errors_of(program: str, seen: Seen | None = None) -> list[Diagnostic]:
     """The errors that distml finds in a program, in order of lines."""
     with _revealing(seen):
-        found = _checked(program).diagnostics
-    return [each for each in found if rule(each.code).severity is Severity.ERROR]
+        return _errors(_checked(program))
 
 
 def revealed(program: str) -> list[str]:
     """What distml says where a program asks for a shape."""
     return [each.text for each in _checked(program).revealed]
+
+
+def errors_and_revealed(program: str) -> tuple[list[Diagnostic], list[str]]:
+    """Both, of one check."""
+    checked = _checked(program)
+    return _errors(checked), [each.text for each in checked.revealed]
+
+
+def _errors(checked: CheckResult) -> list[Diagnostic]:
+    return [each for each in checked.diagnostics if rule(each.code).severity is Severity.ERROR]
 
 
 def _checked(program: str) -> CheckResult:

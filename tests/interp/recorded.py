@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from interp.programs import errors_of, revealed
+from interp.programs import errors_and_revealed, errors_of
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -21,13 +21,13 @@ def compare(name: str, program: Callable[[int], str], sizes: str, agreement: Cal
     for line in (DATA / name).read_text("utf-8").splitlines():
         real = json.loads(line)
         text = program(real["seed"])
-        found = [each.span.line for each in errors_of(text)]
         if "error" in real:
+            found = [each.span.line for each in errors_of(text)]
             assert min(found, default=real["line"]) >= real["line"], f"{text}\n{errors_of(text)[0].message}\n{real}"
             kinds["found" if real["line"] in found else "missed"] += 1
             continue
-        assert not found, f"{text}\n{errors_of(text)[0].message}"
-        said = revealed(text + "".join(f"reveal_shape({each})\n" for each in real[sizes]))
+        errors, said = errors_and_revealed(text + "".join(f"reveal_shape({each})\n" for each in real[sizes]))
+        assert not errors, f"{text}\n{errors[0].message}"
         for each, size in zip(said, real[sizes].values(), strict=True):
             kinds[agreement(each, size)] += 1
             assert agreement(each, size) != "wrong", f"{text}\n{said} {real}"

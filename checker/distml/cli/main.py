@@ -21,6 +21,7 @@ from distml.diagnostics.version import VERSION
 from distml.engine.config import ConfigError
 from distml.engine.ends import EndedError, heeding
 from distml.report.printing import complain, screened
+from distml.source.memory import collect_seldom
 from distml.source.stack import with_room
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class _Parser(ArgumentParser):
 @with_room
 def main(arguments: list[str] | None = None) -> int:
     """Run `distml` with `arguments`, by default those of the process; the exit code."""
+    if arguments is None:  # the process is ours
+        collect_seldom()
     given = sys.argv[1:] if arguments is None else arguments
     if not _streams_are_open():
         return _ended("error: standard output is closed", 2)

@@ -7,7 +7,6 @@ file it had in hand gets a finding beside those that had come.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import select
@@ -22,14 +21,9 @@ from distml.engine.limits import Eye, Vigil, limit_memory
 from distml.engine.one import out_of_memory, out_of_time, stopped
 from distml.engine.results import FileResult, Note, decode, encode
 from distml.source.apart import dying_with_parent
-from distml.source.memory import limits_itself
+from distml.source.memory import collect_seldom, limits_itself
 
 Check = Callable[[str, Note], FileResult]
-SELDOM = (
-    100_000,
-    50,
-    100,
-)  # syntax trees and shapes are many and long-lived: looking for garbage less often saves a tenth
 _INDEX = struct.Struct("!q")
 _HEAD = struct.Struct("!cq")
 _RESULT, _MADE = b"r", b"m"
@@ -225,8 +219,7 @@ def _serve(check: Check, paths: Sequence[str], config: Config, tasks: int, resul
         if os.getppid() != parent:  # it went before it could take us along
             os._exit(70)
         limit_memory(config.memory_limit)
-        gc.freeze()
-        gc.set_threshold(*SELDOM)
+        collect_seldom()
         while len(task := os.read(tasks, _INDEX.size)) == _INDEX.size:
             (index,) = _INDEX.unpack(task)
             _send(results, _RESULT, check(paths[index], tell))

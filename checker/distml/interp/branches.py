@@ -59,6 +59,7 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], free: bool, conditio
         attempts.append(attempt)
         if after is not None:
             ends.append(after)
+    vm.frame.gated = vm.frame.gated or len(vm.frame.returns) > returned
     if doubtful:
         pass_on(vm, attempts)
         vm.frame.doubtful = vm.frame.doubtful or len(vm.frame.returns) > returned

@@ -49,7 +49,7 @@ class Frame:
         self.outside: Outside | None = None
         self.block: Callable[[Value], Value] | None = None
         self.returning: Callable[[ast.expr, Value], None] | None = None
-        self.doubtful = self.left_open = False
+        self.doubtful = self.left_open = self.gated = False
         self.arguments: dict[str, Value] = {}
         self.undecided = 0
         self.owner: int | None = None
@@ -82,4 +82,5 @@ class Frame:
         made.owner, made.function, made.caller, made.captured = self.owner, self.function, self.caller, self.captured
         made.sizes, made.size_groups, made.sometimes = self.sizes, self.size_groups, self.sometimes
         made.doubtful, made.left_open, made.undecided = self.doubtful, self.left_open, self.undecided
+        made.gated = self.gated
         return made

@@ -143,6 +143,8 @@ def _advances(vm: Machine, value: Value, entered: Sequence[Frame]) -> bool:
         # Of the objects that were there before the recursion there are only so many; one that it makes may be any of many.
         old = value.address < entered[0].ident
         return old and not any(value in frame.arguments.values() for frame in entered)
+    # What is counted down without a number comes to no end behind a test that may have returned for all of them alike.
+    counts = counts and not entered[-1].gated
     return isinstance(value, Tup | Ref) or (counts and isinstance(value, Num | Tensor | Range))
 
 

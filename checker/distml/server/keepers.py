@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from distml.engine.config import Config
 from distml.engine.limits import Eye, Vigil
-from distml.engine.workers import SELDOM
 from distml.server.kept import AskedAgainError, Kept
 from distml.source.apart import dying_with_parent
+from distml.source.memory import collect_seldom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -118,8 +118,7 @@ def _live(answer: Callable[[Message, Mapping[str, bytes], Kept], Message], asked
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         dying_with_parent()()
-        gc.freeze()
-        gc.set_threshold(*SELDOM)
+        collect_seldom()
         kept, buffers = Kept(), dict[str, bytes]()
         for texts, message in _lines(asked):
             for path, text in texts.items():

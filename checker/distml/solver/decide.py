@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from time import monotonic
+from time import thread_time
 
 from distml.shapes import Dim, Symbol
 from distml.solver.answers import (
@@ -72,7 +72,7 @@ def satisfy(
     dynamic size holds or not as it likes.
     """
     question = _Question(constraints, floor)
-    end = monotonic() + seconds
+    end = thread_time() + seconds
     try:
         model = question.model(range(len(constraints)), seconds)
     except Conflict as conflict:
@@ -105,9 +105,9 @@ def decide(assumptions: Sequence[Constraint], condition: Formula, seconds: float
 
     "unreachable" if the assumptions cannot hold; the core then says which of them.
     """
-    end = monotonic() + seconds
+    end = thread_time() + seconds
     holds = satisfy([*assumptions, Constraint(condition)], seconds / 2, floor)
-    fails = satisfy([*assumptions, Constraint(negate(condition))], max(0.05, end - monotonic()), floor)
+    fails = satisfy([*assumptions, Constraint(negate(condition))], max(0.05, end - thread_time()), floor)
     match holds, fails:
         case Satisfied(), Satisfied():
             return Decision("depends", holds, fails)
@@ -116,7 +116,7 @@ def decide(assumptions: Sequence[Constraint], condition: Formula, seconds: float
         case Contradiction(core=core), Satisfied():
             return Decision("never", fails=fails, core=_among(assumptions, core))
         case Contradiction(), Contradiction():
-            alone = satisfy(assumptions, max(0.05, end - monotonic()), floor)
+            alone = satisfy(assumptions, max(0.05, end - thread_time()), floor)
             core = alone.core if isinstance(alone, Contradiction) else tuple(assumptions)
             return Decision("unreachable", core=core)
     reason = next(a.reason for a in (holds, fails) if isinstance(a, Unknown))
@@ -178,11 +178,11 @@ class _Question:
     def minimal(self, core: list[int], end: float) -> list[int]:
         """The core without what it can do without, as far as time allows."""
         for number in list(core):
-            if number not in core or len(core) == 1 or monotonic() > end:
+            if number not in core or len(core) == 1 or thread_time() > end:
                 continue
             rest = [n for n in core if n != number]
             try:
-                self.model(rest, min(1.0, max(0.05, end - monotonic())))
+                self.model(rest, min(1.0, max(0.05, end - thread_time())))
             except Conflict as conflict:
                 core = sorted(conflict.deps)
             except Undecided:

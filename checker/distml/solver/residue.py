@@ -2,7 +2,8 @@
 
 A floor division becomes a number q with `d*q <= n < d*q + d`. z3 may take as
 long as it likes on products; it is held to a number of steps, so that answers
-are the same on every machine, and to a time limit, in case those are slow.
+are the same on every machine, and to a time limit, in case those are slow. Time is
+that of the processor: what else the machine does takes no answer away.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import Timer
-from time import monotonic
+from time import thread_time
 from typing import Any
 
 from distml.shapes import Dim, Quotient, Symbol
@@ -19,6 +20,9 @@ from distml.solver.formula import Both, Compare, Either, Flag, Formula, Negation
 
 STEPS_A_SECOND = 2_000_000
 """Of z3's own count; about what it does in a second on a slow machine."""
+
+PATIENCE = 10
+"""Seconds on the clock for each of processor time that z3 may take: it counts the first kind only."""
 
 SMALLER = 24
 """How often a model is tried to be made smaller, a symbol."""
@@ -39,14 +43,14 @@ class Residue:
 def solve(facts: Iterable[Labeled], intervals: Mapping[Symbol, Interval], seconds: float, left: float) -> Residue:
     """Decide the facts, with symbols within their intervals.
 
-    `seconds` sets how many steps are allowed, the same on every machine; `left` is how long they may take.
+    `seconds` sets how many steps are allowed, the same on every machine; `left` is how long they may take (processor time).
     """
     try:
         import z3
     except ImportError as error:
         return Residue(reason=f"z3 cannot be loaded: {error}")
     context = z3.Context()
-    watchdog = Timer(left * 1.2 + 0.2, context.interrupt)
+    watchdog = Timer(left * PATIENCE + 0.2, context.interrupt)
     watchdog.daemon = True
     watchdog.start()
     try:
@@ -63,7 +67,7 @@ class _Session:
     def __init__(self, z3: Any, context: Any, seconds: float, left: float) -> None:
         self.z3 = z3
         self.context = context
-        self.end = monotonic() + left
+        self.end = thread_time() + left
         self.solver = z3.Solver(ctx=context)
         self.solver.set("rlimit", max(1, int(seconds * STEPS_A_SECOND)))
         self.numbers: dict[Symbol, Any] = {}
@@ -89,7 +93,7 @@ class _Session:
         return Residue(reason="z3 found no answer in time")
 
     def _check(self, *assumed: Any) -> Any:
-        self.solver.set("timeout", max(1, int((self.end - monotonic()) * 1000)))
+        self.solver.set("timeout", max(1, int((self.end - thread_time()) * 1000 * PATIENCE)))
         return self.solver.check(*assumed)
 
     def _assert(self, term: Any, deps: Deps, marks: dict[str, Deps]) -> None:
@@ -119,7 +123,7 @@ class _Session:
         floor = int(low) if isinstance(low, int) else 0
         for _ in range(SMALLER):
             best = self._value(model, number)
-            if best <= floor or monotonic() > self.end:
+            if best <= floor or thread_time() > self.end:
                 break
             middle = (floor + best) // 2
             if self._check(number >= floor, number <= middle) == self.z3.sat:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from time import monotonic
+from time import thread_time
 
 from distml.shapes import Dim, Symbol
 from distml.solver.formula import FALSE, TRUE, Either, Formula, Negation, at_least, either, equal, negate
@@ -21,7 +21,7 @@ EACH = 0.5
 
 def simplified(formulas: Sequence[Formula], seconds: float, keep: frozenset[Symbol] | None) -> list[Formula]:
     """Formulas that together hold where all of `formulas` do, sizes being what their symbols say."""
-    end = monotonic() + seconds
+    end = thread_time() + seconds
     state = State(keep, says=True)
     try:
         for number, formula in enumerate(formulas):
@@ -79,7 +79,7 @@ def _impossible(formulas: list[Formula], end: float) -> bool:
     for formula in formulas:
         state.add(formula)
     try:
-        model_of(state, max(0.0, min(EACH, end - monotonic())))
+        model_of(state, max(0.0, min(EACH, end - thread_time())))
     except Conflict:
         return True
     except Undecided:

@@ -7,6 +7,7 @@ with expressions are given to the running Python one by one.
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from sys import version_info
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,6 +38,7 @@ _SECONDS = 3  # of processor time: a hint is worth no more
 _PARAMETERS, _ALIAS, _STRING, _DEFAULT, _TEMPLATE, _EXCEPT = range(len(CONSTRUCTS))
 
 
+@lru_cache(maxsize=8)  # an editor asks of one text again and again
 def needed(text: str) -> Construct | None:
     """The newest construct of a file that the running Python rejects; none where it is no Python at all.
 

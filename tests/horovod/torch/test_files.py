@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import contextlib
 import textwrap
 from pathlib import Path
 
 import pytest
+from horovod.torch.programs import rewritten, started_by_two
 
 from distml.cli.main import main
 
@@ -73,37 +72,11 @@ LAYOUTS = {
 }
 
 
-def run(folder: Path) -> str:
-    """What two processes print."""
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py"]
-    environ = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=900, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
-
-
-@pytest.mark.requires("torch")
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_process_group_is_started_once(layout: str, folder: Path) -> None:
-    for name, text in LAYOUTS[layout].items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
-    assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
-    assert run(folder).splitlines() == ["epoch 0", "epoch 1", "done"]
-
-
-@pytest.mark.requires("torch")
-def test_nothing_of_the_process_group_is_left_at_the_end(folder: Path) -> None:
-    """What runs on while the interpreter ends can abort it: no thread of the group may, whatever the program imported."""
-    for name, text in LAYOUTS["an entry and a helper"].items():
-        (folder / name).write_text(text)
-    assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
-    with (folder / "train.py").open("a") as script:
-        script.write("import pathlib\nfor each in pathlib.Path('/proc/self/task').iterdir():\n")
-        script.write("    print('thread', (each / 'comm').read_text().strip())\n")
-    threads = [line for line in run(folder).splitlines() if line.startswith("thread")]
-    assert threads and not [each for each in threads if "gloo" in each]
-
+THREADS = """
+import pathlib
+for each in pathlib.Path("/proc/self/task").iterdir():
+    print("thread", (each / "comm").read_text().strip())
+"""
 
 TOP = """import torch
 from torch import nn
@@ -120,34 +93,24 @@ for x, y in loader:
 """
 
 
-@pytest.mark.requires("torch")
-@pytest.mark.parametrize(
-    "making",
-    [
-        ("net = nn.Linear(4, 1)", "net"),
-        ("class Kept:\n    pass\n\nkept = Kept()\nkept.net = nn.Linear(4, 1)", "kept.net"),
-    ],
-    ids=["variable", "attribute"],
-)
-@pytest.mark.parametrize(("guarded", "block"), [(False, False), (True, False), (False, True)])
-def test_a_wrapped_model_that_the_script_still_has_keeps_no_group(
-    making: tuple[str, str], guarded: bool, block: bool, folder: Path
-) -> None:
-    text = TOP.format(making[0], making[1], making[1])
-    if block:
+MAKING = {
+    "variable": ("net = nn.Linear(4, 1)", "net"),
+    "attribute": ("class Kept:\n    pass\n\nkept = Kept()\nkept.net = nn.Linear(4, 1)", "kept.net"),
+}
+BLOCKS = ("open", "guarded", "in a block")
+
+
+def wrapped(making: str, block: str) -> str:
+    """A script that still has its model when it ends."""
+    statement, model = MAKING[making]
+    text = TOP.format(statement, model, model)
+    if block == "in a block":
         head, loop = text.split("for x,")
-        text = head + "with torch.autograd.set_detect_anomaly(False):\n" + textwrap.indent("for x," + loop, "    ")
-    if guarded:
+        return head + "with torch.autograd.set_detect_anomaly(False):\n" + textwrap.indent("for x," + loop, "    ")
+    if block == "guarded":
         head, body = text.split("data =")
-        text = head + 'if __name__ == "__main__":\n' + textwrap.indent("data =" + body, "    ")
-    (folder / "train.py").write_text(text)
-    assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
-    assert "DistributedDataParallel" in (folder / "train.py").read_text()
-    with (folder / "train.py").open("a") as script:
-        script.write("import pathlib\nfor each in pathlib.Path('/proc/self/task').iterdir():\n")
-        script.write("    print('thread', (each / 'comm').read_text().strip())\n")
-    threads = [line for line in run(folder).splitlines() if line.startswith("thread")]
-    assert threads and not [each for each in threads if "gloo" in each]
+        return head + 'if __name__ == "__main__":\n' + textwrap.indent("data =" + body, "    ")
+    return text
 
 
 HELD = """import torch
@@ -201,25 +164,56 @@ HOLDERS = {
     "under one that does not hold": ("", "held = Trainer()\nif len(data) > 200:\n    held.fit()"),
     "nothing": (MADE, "made()"),
 }
-LEFT = """
-import pathlib
-for each in pathlib.Path("/proc/self/task").iterdir():
-    if "gloo" in (each / "comm").read_text():
-        print("left", flush=True)
-"""
+
+
+def held(number: int) -> str:
+    """A script with one of the holders, every second one behind a guard."""
+    parts, script = list(HOLDERS.values())[number]
+    script = 'if __name__ == "__main__":\n' + textwrap.indent(script, "    ") if number % 2 else script
+    return HELD + parts + "\n" + script + "\n"
+
+
+HOLDING = {
+    **{f"{making}, {block}": wrapped(making, block) for making in MAKING for block in BLOCKS},
+    **{holder: held(number) for number, holder in enumerate(HOLDERS)},
+}
+PROGRAMS = {**LAYOUTS, **{name: {"train.py": text} for name, text in HOLDING.items()}}
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What two processes print in each program as it is rewritten, and at its end the names of the threads that are left."""
+    folders = {name: tmp_path_factory.mktemp("program") for name in PROGRAMS}
+    for name, folder in folders.items():
+        for path, text in PROGRAMS[name].items():
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_text(text)
+        with contextlib.chdir(folder):
+            assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
+        with (folder / "train.py").open("a") as script:
+            script.write(THREADS)
+    outputs = started_by_two([*folders.values()], tmp_path_factory.mktemp("ranks"))
+    return dict(zip(folders, outputs))
 
 
 @pytest.mark.requires("torch")
-@pytest.mark.parametrize("number", range(len(HOLDERS)), ids=list(HOLDERS))
-def test_whatever_holds_a_wrapped_model_lets_go_of_it(number: int, folder: Path) -> None:
-    parts, script = list(HOLDERS.values())[number]
-    script = 'if __name__ == "__main__":\n' + textwrap.indent(script, "    ") if number % 2 else script
-    (folder / "train.py").write_text(HELD + parts + "\n" + script + "\n")
-    assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
-    assert "DistributedDataParallel" in (folder / "train.py").read_text()
-    with (folder / "train.py").open("a") as script_file:
-        script_file.write(LEFT)
-    assert "left" not in run(folder)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_process_group_is_started_once(layout: str, printed: dict[str, str]) -> None:
+    told = [line for line in printed[layout].splitlines() if not line.startswith("thread")]
+    assert told == ["epoch 0", "epoch 1", "done"]
+
+
+@pytest.mark.requires("torch")
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_nothing_of_the_process_group_is_left_at_the_end(program: str, printed: dict[str, str]) -> None:
+    """What runs on while the interpreter ends can abort it: no thread of the group may, whatever holds a wrapped model."""
+    threads = [line for line in printed[program].splitlines() if line.startswith("thread")]
+    assert threads and not [each for each in threads if "gloo" in each]
+
+
+@pytest.mark.parametrize("program", HOLDING)
+def test_the_model_is_wrapped(program: str) -> None:
+    assert "DistributedDataParallel" in rewritten(HOLDING[program], "ddp")
 
 
 @pytest.mark.parametrize("links", list(range(5)))
