@@ -34,6 +34,7 @@ from distml.values import (
     InstanceRecord,
     Lib,
     LibMethod,
+    Num,
     Opaque,
     Partial,
     Ref,
@@ -42,6 +43,7 @@ from distml.values import (
     Union,
     Value,
     alternatives,
+    claimed,
 )
 
 if TYPE_CHECKING:
@@ -303,7 +305,7 @@ def _guarded(
     call = Call(vm, name, lib, text or _subject(vm, node, name))
     try:
         require_tensor(vm, name, function, arguments.args, call.text)
-        result = function(call, *arguments.args, **arguments.kwargs)
+        result = _ruled(call, function, arguments)
         return None if is_theirs(vm, call) else result
     except ShapeError as error:
         if not is_theirs(vm, call):
@@ -316,6 +318,21 @@ def _guarded(
         return None
     finally:
         vm.node = saved
+
+
+def _ruled(call: Call, function: Callable[..., Any], arguments: Arguments) -> Any:
+    """What a rule makes of its arguments. One that an annotation alone calls a number is an array where no number would do;
+    so may be what is computed of it.
+    """
+    try:
+        result = function(call, *arguments.args, **arguments.kwargs)
+    except ShapeError:
+        if not call.trusting:
+            raise
+        call.wary = True
+        return function(call, *arguments.args, **arguments.kwargs)
+    scalar = call.trusting and isinstance(result, Tensor | Num) and call.shape(result).rank == 0
+    return claimed(result) if scalar else result
 
 
 def _subject(vm: Machine, node: ast.AST, name: str) -> str:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from distml.shapes import Dim, Shape
 from distml.values import (
+    ClaimedNum,
+    ClaimedPrim,
+    ClaimedTensor,
     Const,
     DictRecord,
     Expr,
@@ -52,6 +55,9 @@ def shape_of(call: Call, value: Value, depth: int = 0) -> Shape:
     it later reaches every use. `None`, `...` and, where the dialect says so, strings are no arrays: an
     operation that meets one meets a placeholder on a path that is not taken like this.
     """
+    if isinstance(value, ClaimedNum | ClaimedPrim | ClaimedTensor) and _is_scalar_by_claim(call, value):
+        call.trusting = True
+        return call.facts.unknown_shape() if call.wary else Shape.of()
     if isinstance(value, Tensor):
         return call.facts.shape(value.shape)
     if isinstance(value, Num | Prim) or (isinstance(value, Const) and _is_scalar(call, value, depth)):
@@ -67,6 +73,11 @@ def shape_of(call: Call, value: Value, depth: int = 0) -> Shape:
     if isinstance(value, Expr):
         return _expression(call, value, depth)
     return _sequence(call, value, depth)
+
+
+def _is_scalar_by_claim(call: Call, value: Value) -> bool:
+    """Whether an annotation alone says that a value is a number, or what it was computed of."""
+    return not isinstance(value, Tensor) or call.facts.shape(value.shape).rank == 0
 
 
 def _is_scalar(call: Call, value: Const, depth: int) -> bool:

@@ -132,7 +132,8 @@ class Call:
 
     `name` is the qualified name called, `lib` the library that results belong to,
     `text` what to call the caller in messages ("fc1", "torch.cat"). `doubtful` tells that it was given something
-    that nothing shows to be an array, and took it for one; `foreign` that it took an object of a class of the program.
+    that nothing shows to be an array, and took it for one; `foreign` that it took an object of a class of the program;
+    `trusting` that it took for a scalar what an annotation alone calls one, `wary` that this may be an array.
     """
 
     def __init__(self, world: World, name: str, lib: str, text: str | None = None) -> None:
@@ -143,6 +144,7 @@ class Call:
         self.facts = Facts(world)
         self.doubtful = False
         self.foreign = False
+        self.trusting = self.wary = False
 
     @property
     def dialect(self) -> Dialect:

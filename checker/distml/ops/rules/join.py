@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from distml.ops.arraylike import common
 from distml.ops.rules.axes import at_least_3d, axis_in, pad_front, replace_axis, unsqueeze
 from distml.shapes import Dim, Shape
-from distml.values import ClaimedNum, Const, ListRecord, Many, Ref, Tensor, Value
+from distml.values import Const, ListRecord, Many, Ref, Tensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,14 +20,7 @@ def parts_of(call: Call, tensors: Value) -> list[Shape] | Shape | None:
     known; None where nothing is known. An array is the sequence of its rows."""
     items = call.items(tensors)
     if items is not None:
-        shapes = [call.shape(item) for item in items]
-        if all(shape.rank == 0 for shape in shapes):
-            return shapes
-        # What stands among arrays is one: `fill: int` is often given a number for each channel.
-        return [
-            call.facts.unknown_shape() if isinstance(item, ClaimedNum) else shape
-            for item, shape in zip(items, shapes, strict=True)
-        ]
+        return [call.shape(item) for item in items]
     item = None
     if isinstance(tensors, Many):
         item = tensors.item
