@@ -19,6 +19,11 @@ x = keras.Input((8,))
 h = L.Dense(4, name="h")(x)
 n = L.Concatenate(name="n")([h, x])
 graph = keras.Model(x, L.Dense(2, name="o")(n))
+c = keras.Input((8,))
+chain = keras.Model(c, L.Dense(2)(L.ReLU()(L.Dense(4)(c))))
+flat = chain.layers[-1]
+again = keras.Model(c, flat(L.Dense(4)(flat(L.Dense(4)(c)))))
+nested = keras.Model(c, L.Dense(5)(keras.Sequential([L.Dense(7), L.Dense(6)])(c)))
 apart = L.Dense(3, name="apart")
 apart(tf.zeros((2, 4)))
 twice = L.Dense(3)
@@ -35,6 +40,17 @@ TOLD = [
     ("keras.Model(graph.input, graph.get_layer('n').output)(tf.zeros((3, 8)))", "Tensor[3, 12]"),
     ("keras.Model(row.inputs, row.get_layer('a').output)(tf.zeros((3, 8)))", "Tensor[3, 4]"),
     ("keras.Sequential(row.layers[:-1])(tf.zeros((3, 8)))", "Tensor[3, 4]"),
+    ("len(chain.layers)", "4"),
+    ("chain.layers[1].output", "Tensor[batch, 4]"),
+    ("chain.layers[0]", "unknown"),
+    ("chain.layers[-2].output", "Tensor[batch, 4]"),
+    ("chain.get_layer(index=3).output", "Tensor[batch, 2]"),
+    ("chain.get_layer(index=4)", "unknown"),
+    ("row.get_layer(index=0).output", "Tensor[batch, 4]"),
+    ("len(nested.layers)", "3"),
+    ("nested.layers[1](tf.zeros((3, 8)))", "Tensor[3, 6]"),
+    ("again.layers", "unknown"),
+    ("graph.layers", "unknown"),
     ("graph.get_layer('none')", "unknown"),
     ("graph.get_layer('apart')", "unknown"),
     ("apart.output", "unknown"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.keras.models import ITEMS, MODEL, OUTPUTS, SEQUENTIAL, parts
+from distml.ops.bindings.keras.models import INPUTS, ITEMS, MODEL, OUTPUTS, SEQUENTIAL, parts
 from distml.ops.call import NONE
 from distml.ops.registry import MADE, attribute, op
 from distml.values import Const, InstanceRecord, Lib, Ref, Tensor, Tup, Value
@@ -34,7 +34,10 @@ def _graph(call: Call, attrs: dict[str, Value]) -> list[Value]:
 
 @op(f"{MODEL}.get_layer")
 def get_layer(call: Call, self: Value, name: Value = NONE, index: Value = NONE) -> Value:
-    """https://keras.io/api/models/model: the layer of a name that the program gave it"""
+    """https://keras.io/api/models/model: the layer of a name that the program gave it, or of a number"""
+    row, number = _in_order(call, call.attrs(self) or {}), call.const(index, int)
+    if row is not None and isinstance(number, int):
+        return row[number] if -len(row) <= number < len(row) else call.unknown()
     label = call.const(name, str)
     named = [each for each in _graph(call, call.attrs(self) or {}) if _label(call, each) == label]
     return named[0] if isinstance(label, str) and len(named) == 1 else call.unknown()
@@ -45,13 +48,30 @@ def _label(call: Call, layer: Value) -> object:
     return own.value if isinstance(own, Const) else None
 
 
-@attribute(f"{SEQUENTIAL}.layers")
-def layers_in_a_row(call: Call, self: Value) -> Value:
-    """https://keras.io/api/models/model: the layers without the one that only says what the input is"""
-    items = call.items((call.attrs(self) or {}).get(ITEMS, NONE))
-    if items is None:
-        return call.unknown()
-    return call.list_of([each for each in items if not isinstance(each, Tensor) and not _is_input(call, each)])
+@attribute(f"{MODEL}.layers", f"{SEQUENTIAL}.layers")
+def layers(call: Call, self: Value) -> Value:
+    """https://keras.io/api/models/model: the layers in their order"""
+    row = _in_order(call, call.attrs(self) or {})
+    return call.unknown() if row is None else call.list_of(row)
+
+
+def _in_order(call: Call, attrs: dict[str, Value]) -> list[Value] | None:
+    """The layers of a row without the one that only says what the input is, or those of a graph, in which it is the first and
+    not known. None where a graph is more than one way from its input to its output: then their order is not told."""
+    if ITEMS in attrs:
+        items = call.items(attrs[ITEMS])
+        own = None if items is None else [each for each in items if not isinstance(each, Tensor)]
+        return None if own is None else [each for each in own if not _is_input(call, each)]
+    ends = [parts(call, attrs.get(each, NONE)) or {} for each in (INPUTS, OUTPUTS)]
+    way: list[Value] = []
+    while len(ends[0]) == len(ends[1]) == 1:
+        (first,), (last,) = (end.values() for end in ends)
+        made = call.world.get((MADE, last.ident))
+        if last.ident == first.ident or not isinstance(made, Tup) or made.items[0] in way or len(way) > MAX_GRAPH:
+            return [call.unknown(), *way] if last.ident == first.ident else None
+        way.insert(0, made.items[0])
+        ends[1] = parts(call, made.items[1]) or {}
+    return None
 
 
 def _is_input(call: Call, layer: Value) -> bool:
