@@ -10,15 +10,16 @@ from distml.interp.classes import KINDS, linearize
 from distml.interp.frames import Frame
 from distml.interp.metaclasses import made_by_metaclass
 from distml.interp.scope import NESTED, scope_of
-from distml.values import Class, Const, Function, InstanceRecord, Lib, Opaque, Value
+from distml.values import Class, Const, DictRecord, Function, InstanceRecord, Lib, Opaque, Ref, Tup, Value
 
 if TYPE_CHECKING:
+    from distml.interp.arguments import Arguments
     from distml.interp.machine import Machine
 
 
 def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     """Run a class statement; the class it makes."""
-    bases = tuple(vm.language.evaluate(vm, base) for base in node.bases if not isinstance(base, ast.Starred))
+    bases = _bases(vm, node)
     keywords = {k.arg: vm.language.evaluate(vm, k.value) for k in node.keywords}
     told = [keywords.pop(name) for name in ("metaclass", None) if name in keywords]
     inherited = [vm.at(base.address).metaclass for base in bases if isinstance(base, Class)]
@@ -32,6 +33,41 @@ def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     _special_kind(vm, node, record, cls)
     made_by_metaclass(vm, cls, {str(name): value for name, value in keywords.items()}, node)
     return vm.language.decorate_class(vm, node, vm.at(address), cls)
+
+
+def _bases(vm: Machine, node: ast.ClassDef) -> tuple[Value, ...]:
+    """What a class statement says that it derives from; something unknown stands for bases that are not known one by one."""
+    found: list[Value] = []
+    for base in node.bases:
+        value = vm.language.evaluate(vm, base.value if isinstance(base, ast.Starred) else base)
+        items = vm.iterate(value) if isinstance(base, ast.Starred) else (value,)
+        found += items if isinstance(items, tuple) else [vm.opaque("bases")]
+    return tuple(found)
+
+
+def made_by_type(vm: Machine, arguments: Arguments, node: ast.AST) -> Value | None:
+    """`type(name, bases, namespace)`: a class without a statement; None where one of them is not known."""
+    name, bases, namespace = arguments.args
+    held = vm.record(namespace) if isinstance(namespace, Ref) else None
+    if not isinstance(name, Const) or not isinstance(bases, Tup) or not isinstance(held, DictRecord):
+        return None
+    told = {key.value: value for key, value in held.items.items() if isinstance(key, Const)}
+    if not held.exact or len(told) < len(held.items) or not all(isinstance(base, Class | Lib) for base in bases.items):
+        return None
+    statement = getattr(node, _STATEMENT, None)
+    if statement is None:
+        statement = ast.ClassDef(str(name.value), bases=[], keywords=[], body=[], decorator_list=[])
+        setattr(node, _STATEMENT, ast.copy_location(statement, node))
+    metaclass = next((m for b in bases.items if isinstance(b, Class) and (m := vm.at(b.address).metaclass)), None)
+    record = ClassRecord(str(name.value), statement, vm.frame.module.name, (), bases.items, told, metaclass=metaclass)
+    cls = Class(vm.allocate(record).address, record.name)
+    record.mro = (cls, *linearize(vm, bases.items))
+    _special_kind(vm, statement, record, cls)
+    made_by_metaclass(vm, cls, {}, statement)
+    return cls if record.kind == "class" else None
+
+
+_STATEMENT = "distml_statement"
 
 
 def _run_body(vm: Machine, node: ast.ClassDef, address: int) -> tuple[dict[str, Value], tuple[str, ...]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
+from distml.interp.calls import call_value
 from distml.interp.imports import known_module, resolved
 from distml.ops.call import NONE
 from distml.ops.python.functional import NOTES
@@ -61,9 +62,23 @@ def _located(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return vm.opaque("located")
 
 
+def _written(module: str, name: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    """A class of a library with rules that a program stands for."""
+
+    def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        source = vm.project.model(module)
+        if source is None:
+            return vm.opaque(name)
+        return call_value(vm, vm.language.get_attribute(vm, known_module(vm, source), name, node), arguments, node)
+
+    return run
+
+
 ENTRIES: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "_elsewhere.note": _note,
     "_elsewhere.noted": _noted,
     "_elsewhere.chosen": _chosen,
     "_elsewhere.located": _located,
+    "functools.singledispatch": _written("_dispatch", "singledispatch"),
+    "functools.singledispatchmethod": _written("_dispatch", "singledispatchmethod"),
 }

@@ -60,7 +60,8 @@ class Patches(NamedTuple):
 def patches_at(sites: Sites, dispatching: bool) -> Patches:
     """What a file replaces anywhere in it."""
     names = dict(chain.from_iterable(_bound(node) for node, _ in sites.of(ast.Import, ast.ImportFrom)))
-    classes = {node.name for node, _ in sites.of(ast.ClassDef)}
+    made = [(node.name, place) for node, place in sites.of(ast.ClassDef)]
+    classes = {name for name, _ in made}
     library: set[str] = set()
     attributes: set[str] = set()
     for node, place in sites.of(ast.Attribute, ast.Subscript, ast.Call):
@@ -70,8 +71,9 @@ def patches_at(sites: Sites, dispatching: bool) -> Patches:
             if path is not None and path.partition(".")[0] in LIBRARIES:
                 library.add(f"{path}.{name}")
             elif last in classes or last in names:
-                # What the module itself sets is followed when it is run.
-                attributes.update([f"{last}.{name}"] if place.in_function or _is_undone(node) else [])
+                # What the module itself sets is followed when it is run, and so is what a function sets on a class of its own.
+                own = not place.in_function or any(each == last and at is place for each, at in made)
+                attributes.update([] if own and not _is_undone(node) else [f"{last}.{name}"])
             elif _is_undone(node):
                 attributes.add(f"{_EVERYTHING}.{name}")
     return Patches(frozenset(library), frozenset(attributes), dispatching)

@@ -10,6 +10,7 @@ from distml.interp import signatures
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_op, call_value, each_alternative, unknown_call
 from distml.interp.class_record import Property, Super, SuperMethod
+from distml.interp.class_statements import made_by_type
 from distml.interp.contracts import CHECKS
 from distml.interp.data_files import DATA
 from distml.interp.entries import ENTRIES
@@ -26,10 +27,11 @@ from distml.interp.machine import Revealed
 from distml.interp.metaclasses import METACLASSES
 from distml.interp.modes import MODES
 from distml.interp.open_classes import type_of
+from distml.interp.parametrized import PARAMETRIZED
 from distml.interp.reveal import describe
 from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
-from distml.interp.typetests import has_attribute, is_callable, is_instance
+from distml.interp.typetests import has_attribute, is_callable, is_instance, real_class
 from distml.interp.unsettled import unsettle_names
 from distml.interp.validated import validate
 from distml.interp.weights import WEIGHTS
@@ -196,7 +198,8 @@ def _type(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
             return type_of(vm, arguments.args[0], record)
     if arguments.args == [NONE]:
         return Lib("builtins.NoneType")
-    return vm.opaque("type")
+    made = made_by_type(vm, arguments, node) if len(arguments.args) == 3 and not arguments.open else None
+    return vm.opaque("type") if made is None else made
 
 
 def _property(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -214,16 +217,7 @@ def _of_kind(kind: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
     def make(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         function = arguments.args[0] if arguments.args else NONE
         if isinstance(function, Function):
-            return Function(
-                function.node,
-                function.module,
-                function.frame,
-                function.name,
-                function.defaults,
-                function.kw_defaults,
-                function.owner,
-                kind,
-            )
+            return replace(function, kind=kind)
         return function
 
     return make
@@ -312,7 +306,9 @@ def _len(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 def _subclasses(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     args = arguments.args
     if len(args) != 2 or not isinstance(args[0], Class):
-        return Prim("bool")
+        names = [each.name for each in args if isinstance(each, Lib)]
+        kinds = [kind for kind in map(real_class, names) if kind is not None]
+        return Const(issubclass(*kinds)) if len(kinds) == 2 == len(args) else Prim("bool")
     # A class has what its objects are; one of these is made to ask.
     known = is_instance(vm, vm.allocate(InstanceRecord(args[0])), args[1])
     return Prim("bool") if known is None else Const(known)
@@ -411,6 +407,7 @@ SPECIAL.update(WEIGHTS)
 SPECIAL.update(EXITS)
 SPECIAL.update(CHECKS)
 SPECIAL.update(REGISTERING)
+SPECIAL.update(PARAMETRIZED)
 SPECIAL.update(GRADIENTS)
 SPECIAL.update(ENTRIES)
 SPECIAL.update(INTROSPECTION)

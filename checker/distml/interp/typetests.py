@@ -256,6 +256,8 @@ def _is_of_kind(vm: Machine, value: Value, cls: Value) -> bool | None:
         return _object(vm, record, cls)
     if isinstance(value, Tensor):
         return _array(vm, value, cls)
+    if isinstance(value, Function) and cls == Lib("builtins.type"):
+        return False  # whatever its decorators made of it
     if isinstance(cls, Lib) and (code := _code(value)) is not None:
         return _is_code(
             code, cls.name, exact=not isinstance(value, Class) or not _has_foreign(vm.at(value.address).mro)
@@ -280,11 +282,17 @@ def _code(value: Value) -> type | None:
     """The class of a value that is certainly a class, a function or a partial of one; `object` where it may be any of them."""
     if isinstance(value, Function):
         return types.FunctionType if not getattr(value.node, "decorator_list", ()) else object
-    if isinstance(value, Class) or (isinstance(value, Lib) and find_layer(value.name) is not None):
+    if isinstance(value, Class) or (isinstance(value, Lib) and _is_class(value.name)):
         return type
     if isinstance(value, Partial):
         return functools.partial if _code(value.function) not in (None, object) else None
     return object if isinstance(value, Bound) or (isinstance(value, Lib) and find_op(value.name) is not None) else None
+
+
+def _is_class(name: str) -> bool:
+    """Whether a library's name is certainly that of a class."""
+    built_in = name.startswith("builtins.") and real_class(name) is not None
+    return built_in or name in ("torch.Tensor", "numpy.ndarray") or find_layer(name) is not None
 
 
 def _is_written_as_code(value: Value) -> bool:

@@ -23,8 +23,8 @@ from distml.source.roots import Layout, layout, upward
 
 MODELS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "models")
 MODELLED = frozenset(
-    """PIL _arrays absl accelerate addict click configparser easydict fire hydra matplotlib ml_collections munch omegaconf pandas
-    pathlib scipy sklearn thop torchinfo torchsummary typer""".split()
+    """PIL _arrays _dispatch absl accelerate addict click configparser contextvars easydict fire hydra matplotlib ml_collections
+    munch omegaconf pandas pathlib scipy sklearn thop torchinfo torchsummary typer""".split()
 )
 """Libraries whose module is a short program in `source/models`, where the project has none."""
 MODELLED_PARTS = frozenset(
