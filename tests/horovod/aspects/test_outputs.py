@@ -16,7 +16,7 @@ from distml.source.project import Project
 from distml.training.program import Program
 
 HEAD = (
-    "import os, torch, json, logging, omegaconf, scipy.io, safetensors.torch, plotly, bokeh.plotting\n"
+    "import os, torch, json, logging, omegaconf, scipy.io, safetensors.torch, plotly, bokeh.plotting, progress.bar\n"
     "import tensorflow as tf\nimport matplotlib.pyplot as plt\nfrom tqdm import tqdm\n"
     "from sklearn.externals import joblib\n"
 )
@@ -73,6 +73,8 @@ GUARDED = [
     "plotly.graph_objects.Figure().write_html('a.html')",
     "bokeh.plotting.save(figure)",
     "clip.write_gif('a.gif')",
+    "progress.bar.Bar('Epoch', max=3).next()",
+    "progress.spinner.Spinner().finish()",
     "array.tofile('a.bin')",
     "tf.train.Supervisor(logdir='a').summary_writer.add_summary(text)",
     "tf.gfile.DeleteRecursively('logs')",

@@ -74,3 +74,48 @@ def test_a_schedule_from_the_same_call_as_its_optimizer_is_none() -> None:
     )
     (file,) = outcome(text, "ddp").files.values()
     assert "average_gradients(schedule)" not in file.source and "average_gradients(optimizer)" in file.source
+
+
+CLIPPING = """
+class Clipped:
+    def __init__(self, params, most):
+        self.params, self.most = list(params), most
+        self.optimizer = torch.optim.SGD(self.params, lr=0.1)
+
+    def step(self):
+        {measure}
+        for p in self.params:
+            if norm > self.most:
+                p.grad.data.mul_(self.most / norm)
+        self.optimizer.step()
+        return norm
+
+
+model = nn.Linear(4, 1)
+clipped = Clipped(model.parameters(), 1.0)
+for a, b in DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True):
+    model.zero_grad()
+    nn.functional.mse_loss(model(a), b).backward()
+    clipped.step()
+"""
+MEASURES = {
+    "a power": "norm = 0\n        for p in self.params:\n"
+    "            norm += math.pow(p.grad.data.norm(), 2)\n        norm = norm**0.5",
+    "an item": "norm = 0.0\n        for p in self.params:\n            norm += p.grad.norm(2).item() ** 2",
+    "a sum": "norm = 0.0\n        for p in self.params:\n            norm = norm + (p.grad**2).sum()",
+    "a number": "norm = 0.0\n        for p in self.params:\n            norm += float(torch.norm(p.grad))",
+    "the largest": "norm = max(p.grad.abs().max() for p in self.params)",
+    "how many": "norm = 0\n        for p in self.params:\n            norm += p.grad.numel()",
+}
+
+
+@pytest.mark.parametrize("backend", ["ddp", "horovod"])
+@pytest.mark.parametrize("way", MEASURES)
+def test_gradients_are_clipped_by_hand_when_they_are_of_all_ranks(way: str, backend: str) -> None:
+    text = HEAD.replace("import torch\n", "import math\nimport torch\n", 1) + CLIPPING.format(measure=MEASURES[way])
+    found = outcome(text, backend)  # type: ignore[arg-type]
+    assert not found.plan.refusals
+    (file,) = found.files.values()
+    begin = file.source.index("def step(self)")
+    averaged = max(file.source.find(each, begin) for each in ("average_gradients(", "grouped_allreduce_("))
+    assert 0 < averaged < file.source.index("for p in self.params", begin)

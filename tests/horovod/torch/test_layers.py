@@ -49,7 +49,7 @@ for x, y in loader:
 print("end")
 """
 LINEAR, INNER = "nn.Linear(4, 4)", "Inner()"
-APART = {
+APART: dict[str, tuple[str, ...]] = {
     "read nowhere": (LINEAR, "pass", ""),
     "of the program": (INNER, "pass", ""),
     "copied": (LINEAR, "self.first.weight.data.copy_(self.other.weight.data)", ""),
@@ -68,6 +68,18 @@ APART = {
         "pass",
         "\n    def decode(self, x):\n        return self.part(x)\n\n    def part(self, x):\n        return self.other(x)\n",
     ),
+    "without gradients": (
+        LINEAR,
+        "pass",
+        "\n    def part(self, x):\n        with torch.no_grad():\n            return self.other(x)\n",
+        "self.first(x + self.part(x))",
+    ),
+    "in a function without gradients": (
+        LINEAR,
+        "pass",
+        "\n    @torch.no_grad()\n    def part(self, x):\n        return self.other(x)\n",
+        "self.first(x + self.part(x))",
+    ),
     "under the name of its class": ("nn.Linear(4, 4)", "self.Linear = nn.Linear(4, 4)", ""),
     "initialized in a method": (
         LINEAR,
@@ -75,7 +87,7 @@ APART = {
         "\n    def begin(self):\n        for p in self.other.parameters():\n            nn.init.zeros_(p)\n",
     ),
 }
-WITHIN = {
+WITHIN: dict[str, tuple[str, ...]] = {
     "called": ("self.other(x)", "pass", ""),
     "handed on": ("self.run(self.other, x)", "pass", "\n    def run(self, layer, x):\n        return layer(x)\n"),
     "in a method": ("self.part(x)", "pass", "\n    def part(self, x):\n        return self.other(x)\n"),

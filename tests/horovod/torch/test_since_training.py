@@ -62,6 +62,21 @@ def test_what_is_written_since_training_is_rank_0s(what: str, place: str) -> Non
     assert f"{FIRST}        {WRITES[what][1]}" in rewritten(whole(what, PLACES[place]))["beside.py"]
 
 
+EXAMPLES = {
+    "an example": "if __name__ == '__main__':\n    keep('b')\n",
+    "a function that nothing calls": "def example():\n    keep('b')\n",
+    "a function of an example": "def example():\n    keep('b')\n\n\nif __name__ == '__main__':\n    example()\n",
+}
+
+
+@pytest.mark.parametrize("what", WRITES)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_in_the_other_file_change_nothing(what: str, example: str) -> None:
+    files = whole(what, PLACES["behind it"])
+    files["beside.py"] += f"\n\n{EXAMPLES[example]}"
+    assert f"{FIRST}        {WRITES[what][1]}" in rewritten(files)["beside.py"]
+
+
 @pytest.mark.parametrize("place", BEFORE)
 def test_what_may_be_data_is_written_by_all(place: str) -> None:
     assert FIRST not in rewritten(whole("a picture", BEFORE[place])).get("beside.py", "")

@@ -32,13 +32,14 @@ def only_as_script(node: ast.AST, program: Program) -> bool:
 
 @remembered
 def _unnamed(program: Program) -> frozenset[ast.AST]:
-    """The functions of modules whose names stand nowhere but in each other."""
+    """The functions of modules whose names stand nowhere but in each other, and where a module is the script."""
     modules = [unit.tree for unit in program.units.values() if unit not in program.roots]
     left = {each for tree in modules for each in tree.body if isinstance(each, ast.FunctionDef)}
+    apart: set[ast.AST] = {each for tree in modules for each in tree.body if runs_as_script(each)}
     trees: list[ast.AST] = [unit.tree for unit in program.units.values()]
     found: set[ast.AST] = set()
     while True:
-        named = {name for tree in trees for name in _named(tree, left | found)}
+        named = {name for tree in trees for name in _named(tree, left | found | apart)}
         used = {each for each in left if each.name in named}
         if not used:
             return frozenset(left)

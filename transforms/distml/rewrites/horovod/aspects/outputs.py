@@ -29,7 +29,7 @@ from distml.training.values import Callable, Class, Foreign
 
 _PRINTS = re.compile(
     r"builtins\.print|pprint\.(PrettyPrinter\(\)\.)?pprint|tensorflow\.print|tqdm(\.\w+)*\.tqdm\w*(\(\))?\.write"
-    r"|sys\.(stdout|stderr)\.(write|flush)"
+    r"|sys\.(stdout|stderr)\.(write|flush)|progress\.(bar|spinner|counter)\.\w+\(\)\.(next|goto|finish|update|writeln|write)"
 )
 _SCREEN = re.compile(r"sys\.(stdout|stderr)")
 _LOGS = re.compile(

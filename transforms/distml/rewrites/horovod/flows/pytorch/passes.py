@@ -202,11 +202,12 @@ def _leaves_out(program: Program, owner: ast.ClassDef) -> bool:
 
 @remembered
 def _passed(program: Program) -> frozenset[str]:
-    """The attributes of which more is read than weights, but for methods of models that no forward pass runs."""
+    """The attributes of which more is read than weights, where there are gradients, but for methods that no forward pass runs."""
     trees = [unit.tree for unit in program.units.values()]
     beside = {each for tree in trees for owner in nodes_in(tree, ast.ClassDef) for each in _beside(owner)}
     nodes = (node for tree in trees for node in nodes_in(tree, ast.Attribute) if isinstance(node.ctx, ast.Load))
-    read = (node for node in nodes if not _only_weighs(node, program) and not _of_library(node, program))
+    layers = (node for node in nodes if graded(program, node) and not _of_library(node, program))
+    read = (node for node in layers if not _only_weighs(node, program))
     return frozenset(node.attr for node in read if not beside.intersection(program.ancestors(node)))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch.study import ENVIRONMENTS, Study
 from distml.rewrites.horovod.plan import Refuse
+from distml.source.bindings import last_name
 from distml.source.nodes import walk
 from distml.training.callsites import positional, stored
 from distml.training.program import Program
@@ -43,9 +44,21 @@ def _updates(node: ast.stmt) -> bool:
 
 
 def _has_grad(node: ast.AST) -> bool:
-    """Whether an expression reads the `.grad` of a tensor; `torch.autograd.grad(...)` is a function."""
-    called = {each.func for each in nodes_in(node, ast.Call)}
-    return any(isinstance(each, ast.Attribute) and each.attr == "grad" and each not in called for each in walk(node))
+    """Whether an expression reads the `.grad` of a tensor, and more of it than a number: the norm by which others are scaled.
+
+    `torch.autograd.grad(...)` is a function.
+    """
+    if isinstance(node, ast.Call):
+        parts = [*values_given(node), *([node.func.value] if isinstance(node.func, ast.Attribute) else ())]
+        return last_name(node.func) not in _MEASURES and any(map(_has_grad, parts))
+    if isinstance(node, ast.Attribute) and node.attr == "grad":
+        return True
+    return any(map(_has_grad, ast.iter_child_nodes(node)))
+
+
+_MEASURES = frozenset(
+    "norm vector_norm item sum mean max min std var numel float len isnan isinf isfinite any all".split()
+)
 
 
 def _with_grad(node: ast.AST) -> list[ast.expr]:
