@@ -244,6 +244,10 @@ for epoch in range(2):
             hits += ((out > 0) == (b > 0)).sum().item()
         print(total / len(loaders[phase]), losses / len(sets[phase]), hits, hits / len(sets[phase]), total)
 """
+BEFOREHAND = DIRECT.replace(
+    "        hits = 0\n",
+    "        hits = 0\n        batches, amount = len(loaders[phase].dataset) / 8, len(sets[phase])\n",
+).replace("print(total / len(loaders[phase]), losses / len(sets[phase])", "print(total / batches, losses / amount")
 TOLD = """
 for epoch in range(2):
     running, last = 0.0, 0.0
@@ -399,6 +403,7 @@ def programs() -> Iterator[tuple[str, str]]:
             yield f"phases {name}, {way}, {each}", HEAD.format(loader=LOADERS["shuffled"]) + text
     for name, loaders in MADE.items():
         yield f"phases in a script {name}", HEAD.format(loader=LOADERS["shuffled"]) + DIRECT % loaders
+        yield f"phases counted before {name}", HEAD.format(loader=LOADERS["shuffled"]) + BEFOREHAND % loaders
     yield "told in between", HEAD.format(loader=LOADERS["shuffled"]) + TOLD.format(step=STEP.format(" " * 8))
 
 

@@ -128,12 +128,16 @@ class Samples:
         """Where a loop trains and evaluates in turn: `sizes[phase]`; `shared` says it where batches are dealt out."""
         assert isinstance(use.iterable, ast.Subscript)
         code = shared or f"len({ast.unparse(use.iterable)}.sampler)"
+        changed: set[ast.expr] = set()
         for node in walk(owner_of(use.drawn, self.program)):
             right = _divisor(node)
-            for part in walk(right) if right is not None else ():
-                if isinstance(part, ast.expr) and self._of_phase(part, ast.unparse(use.iterable), key):
+            counts = [right, *(self.loops.assigned(right) if isinstance(right, ast.Name) else ())] if right else []
+            for count in counts:
+                parts = (each for each in walk(count) if isinstance(each, ast.expr))
+                part = next((each for each in parts if self._of_phase(each, ast.unparse(use.iterable), key)), None)
+                if part is not None and part not in changed:
+                    changed.add(part)
                     self.plan.patch(part).wrap(part, code, _COUNTED)
-                    break
 
     def _of_phase(self, node: ast.expr, loader: str, key: str) -> bool:
         data = length(node)

@@ -59,9 +59,11 @@ class Shares:
         return ("prepared" if prepared else "loader") if told else ""
 
     def own(self, count: ast.expr) -> bool:
-        """Whether a number is computed from the length of a loader that has only the batches of a rank."""
+        """Whether a number is computed from a length that counts the batches or samples of a rank only."""
         for source in (*walk(count), *self.program.sources(count)):
             if isinstance(source, ast.Call) and called(source, self.program) == "len" and source.args:
+                if self.plan.may_change(source) and self.plan.patch(source).requests.expressions.get(source):
+                    return True
                 if self.loops.makers(source.args[0]) & (self.loaders.counted | self.study.parted):
                     return True
         return False
