@@ -281,7 +281,7 @@ def said_by_two(texts: dict[str, str], folder: Path) -> dict[str, tuple[str, str
     """What each of two processes prints in programs of torch.distributed or accelerate, all of them run in one go."""
     (folder / "texts.json").write_text(json.dumps(texts))
     (folder / "driver.py").write_text(DRIVER)
-    as_two_ranks(["driver.py", "texts.json", "found"], folder)
+    as_two_ranks([str(folder / each) for each in ("driver.py", "texts.json", "found")], folder)
     one, other = (json.loads((folder / f"found{rank}").read_text()) for rank in (0, 1))
     return {name: (one[name], other[name]) for name in texts}
 
