@@ -274,16 +274,21 @@ class Program(Statements, Keeper):
             if current in found:
                 continue
             found.add(current)
-            if until is not None and until(current):
-                continue
-            for value in self.of(current):
-                if isinstance(value, Foreign) and value.node is not None:
-                    waiting.append(value.node)
-                elif isinstance(value, Box):
-                    waiting.append(value.node)
-                    waiting += [v.node for v in self.store.item(value) if isinstance(v, Foreign | Box) and v.node]
-            waiting += self._operands(current)
+            if until is None or not until(current):
+                waiting += self._behind(current)
         return found
+
+    @remembered
+    def _behind(self, node: ast.AST) -> list[ast.AST]:
+        """What the value of an expression is computed from at once: what it may be, and its operands."""
+        found: list[ast.AST] = []
+        for value in self.of(node):
+            if isinstance(value, Foreign) and value.node is not None:
+                found.append(value.node)
+            elif isinstance(value, Box):
+                found.append(value.node)
+                found += [v.node for v in self.store.item(value) if isinstance(v, Foreign | Box) and v.node]
+        return found + self._operands(node)
 
     def _operands(self, node: ast.AST) -> list[ast.AST]:
         if isinstance(node, ast.Call):

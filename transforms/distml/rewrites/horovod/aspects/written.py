@@ -185,8 +185,9 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
                 before.insert(0, before.pop(before.index(code)))  # what was put in front may read already
                 written = set()
         for call in calls:
-            if not private(call, plan.program) and _by_first(call, plan):
-                written |= _kinds(call, plan.program, 0)
+            kinds = _kinds(call, plan.program, 0)
+            if kinds and not private(call, plan.program) and _by_first(call, plan):
+                written |= kinds
         if plan.loops[0].start == "keras":
             written.discard(0)  # all wait behind what saves models of Keras already
 
