@@ -223,25 +223,35 @@ def _unknown(run: Run, function: Value, given: list[Value], named: dict[str, Val
 
 
 def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[str, Value], place: Place) -> Value:
-    found = outside(run, name, given, named, place)
+    """Call a function of a library, or a builtin."""
+    inner = [*given, *named.values()]
+    builtin = BUILTINS.get(name.removeprefix("builtins."))
+    found = (
+        outside(run, name, given, named, place)
+        or (builtin and builtin(run, given, named, place))
+        or _spawned(run, scope, name, given, named, place)
+        or _by_custom(run, name, inner, place)
+    )
     if found is not None:
         return found
-    short = name.removeprefix("builtins.")
-    builtin = BUILTINS.get(short)
-    if builtin is not None:
-        result = builtin(run, given, named, place)
-        if result is not None:
-            return result
-    if name in {"torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn"} and given:
-        tail = named.get("args", given[1] if len(given) > 1 else None)
-        rest = tail.members if isinstance(tail, Items) else []
-        return called(run, scope, given[0], [Known(run.rank), *rest], {}, place)
-    inner = [*given, *named.values()]
-    custom = _by_custom(run, name, inner, place)
-    if custom is not None:
-        return custom
     if not name.startswith("builtins.") and name != "torch.save":
         _hand(run, inner, place)
+    return _result(run, name, given, named, place)
+
+
+def _spawned(
+    run: Run, scope: Scope, name: str, given: list[Value], named: dict[str, Value], place: Place
+) -> Value | None:
+    """What runs in each of the processes that a call starts: it is given its rank first."""
+    if name not in ("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn") or not given:
+        return None
+    tail = named.get("args", given[1] if len(given) > 1 else None)
+    rest = tail.members if isinstance(tail, Items) else []
+    return called(run, scope, given[0], [Known(run.rank), *rest], {}, place)
+
+
+def _result(run: Run, name: str, given: list[Value], named: dict[str, Value], place: Place) -> Value:
+    """The result of a function of a library that nothing else is known of."""
     meant = _meant(given, named)
     result = derived(f"{name}({_written(run, meant)})", *meant)
     if run.watch is not None and not name.startswith(_GPU):
@@ -268,45 +278,16 @@ def _counted(of: Unknown, place: Place) -> Value:
 
 
 def _method(
-    run: Run,
-    scope: Scope,
-    receiver: Value,
-    name: str,
-    given: list[Value],
-    named: dict[str, Value],
-    place: Place,
+    run: Run, scope: Scope, receiver: Value, name: str, given: list[Value], named: dict[str, Value], place: Place
 ) -> Value:
+    """Call a method."""
     if isinstance(receiver, Container):
         found = METHODS[type(receiver)](run, receiver, name, given, named)
-        return (
-            found if found is not None else derived(f"{key(receiver)}.{name}({_written(run, given)})", receiver, *given)
-        )
+        return found or derived(f"{key(receiver)}.{name}({_written(run, given)})", receiver, *given)
     if names.is_environment(receiver) and name == "get" and given and isinstance(given[0], Known):
         return names.variable(run, given[0].value, [*given[1:], *named.values()])
     if isinstance(receiver, Unknown):
-        found = method_of_object(run, receiver, name, given, named, place)
-        if found is not None:
-            return found
-        if name in SAME and receiver.type:
-            return receiver
-        if name in ("__next__", "next") and receiver.each is not None and run.watch is not None:
-            return receiver.each
-        inner = [*given, *named.values()]
-        custom = _by_custom(run, name, inner, place)
-        if custom is not None:
-            return custom
-        text = f"{key(receiver)}.{name}({_written(run, inner)})"
-        known = run.fields.get((key(receiver), name))
-        if isinstance(known, Function | Partial):
-            return called(run, scope, known, given, named, place)
-        _hand(run, inner, place)
-        meant = _meant(given, named) if name not in SAME else []
-        local = None if name in ALIKE or _AGREES.search(name) else local_of(receiver, *inner)
-        if run.watch is not None and name not in ALIKE:
-            local = local_of(receiver, *meant) or _chosen(run, meant, place)
-        return Unknown(
-            text, local, trained=trained(receiver, *inner), shape=receiver.shape if name in _COPIES else None
-        )
+        return _of_unknown(run, scope, receiver, name, given, named, place)
     if isinstance(receiver, Instance) and name in ("log", "log_dict"):
         method_of_object(run, Unknown(receiver.key), name, given, named, place)
     found = names.attribute(run, receiver, name, place)
@@ -315,6 +296,47 @@ def _method(
         _hand(run, [receiver, *inner], place)
         return _by_custom(run, name, inner, place) or derived(f"{found.key}({', '.join(map(key, inner))})", *inner)
     return called(run, scope, found, given, named, place)
+
+
+def _of_unknown(
+    run: Run, scope: Scope, receiver: Unknown, name: str, given: list[Value], named: dict[str, Value], place: Place
+) -> Value:
+    """Call a method of an object of a library, or of one of which nothing is known."""
+    inner = [*given, *named.values()]
+    found = (
+        method_of_object(run, receiver, name, given, named, place)
+        or _itself(run, receiver, name)
+        or _by_custom(run, name, inner, place)
+    )
+    if found is not None:
+        return found
+    known = run.fields.get((key(receiver), name))
+    if isinstance(known, Function | Partial):
+        return called(run, scope, known, given, named, place)
+    _hand(run, inner, place)
+    text = f"{key(receiver)}.{name}({_written(run, inner)})"
+    shape = receiver.shape if name in _COPIES else None
+    own = _own_result(run, receiver, name, given, named, place)
+    return Unknown(text, own, trained=trained(receiver, *inner), shape=shape)
+
+
+def _itself(run: Run, receiver: Unknown, name: str) -> Value | None:
+    """What a method gives that gives its object, or the next of what this goes through."""
+    if name in SAME and receiver.type:
+        return receiver
+    return receiver.each if name in ("__next__", "next") and run.watch is not None else None
+
+
+def _own_result(
+    run: Run, receiver: Unknown, name: str, given: list[Value], named: dict[str, Value], place: Place
+) -> Local | None:
+    """Why what a method gives is this rank's own."""
+    if name in ALIKE:
+        return None
+    if run.watch is not None:
+        meant = _meant(given, named) if name not in SAME else []
+        return local_of(receiver, *meant) or _chosen(run, meant, place)
+    return None if _AGREES.search(name) else local_of(receiver, *given, *named.values())
 
 
 def construct(run: Run, cls: Class, given: list[Value], named: dict[str, Value], place: Place) -> Value:
