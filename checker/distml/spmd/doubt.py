@@ -39,17 +39,26 @@ def sends_alone(parted: Parting, entry: ast.AST | None) -> bool:
     return parted.kind == "root" and entry is not None and own and all(event and event.chain for event in parted.events)
 
 
-def _is_served(event: Event) -> bool:
-    """Whether ranks wait for a collective in an endless loop of the file, whose turns are decided by what they get there, and
-    others call it elsewhere: `while True: task = comm.bcast(); if task is None: break`.
+def _is_served(event: Event, own: Trace, other: Trace) -> bool:
+    """Whether ranks wait for a collective in a loop of the file whose turns are decided by what they get there, and others call
+    it elsewhere: `while True: task = comm.bcast(); if task is None: break`. A loop that may end otherwise is one that only the
+    rank without the event runs.
     """
     everywhere = _calls_of(event.place.source.tree, event.name)
-    loops = (each for each in ast.walk(event.place.source.tree) if isinstance(each, ast.While) and _is_endless(each))
-    return any(_takes_orders(each, event.name) and len(_calls_of(each, event.name)) < len(everywhere) for each in loops)
+    run, met = ({each.place.node for each in trace.events} for trace in (own, other))
+    loops = [each for each in ast.walk(event.place.source.tree) if isinstance(each, ast.While | ast.For)]
+    return any(
+        _takes_orders(each, event.name)
+        and len(_calls_of(each, event.name)) < len(everywhere)
+        and (
+            _is_endless(each) or (met & {*_calls_of(each, event.name)} and run.isdisjoint(_calls_of(each, event.name)))
+        )
+        for each in loops
+    )
 
 
-def _takes_orders(loop: ast.While, name: str) -> bool:
-    """Whether a condition in a loop asks for what a collective of that name gave."""
+def _takes_orders(loop: ast.While | ast.For, name: str) -> bool:
+    """Whether a condition in a loop asks for what a collective of that name gave; one that ends by itself is left then."""
     parts = list(ast.walk(loop))
     calls = _calls_of(loop, name)
     targets = [
@@ -57,16 +66,20 @@ def _takes_orders(loop: ast.While, name: str) -> bool:
     ]
     filled = [argument for call in calls for argument in call.args]
     given = {each.id for each in (*targets, *filled) if isinstance(each, ast.Name)}
-    tests = (part.test for part in parts if isinstance(part, ast.If))
+    tests = (part.test for part in parts if isinstance(part, ast.If) and (_is_endless(loop) or _leaves(part)))
     return any(isinstance(each, ast.Name) and each.id in given for test in tests for each in ast.walk(test))
+
+
+def _leaves(node: ast.If) -> bool:
+    return any(isinstance(each, ast.Break | ast.Return) for each in ast.walk(node))
 
 
 def _calls_of(tree: ast.AST, name: str) -> list[ast.Call]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and last_name(node.func) == name]
 
 
-def _is_endless(loop: ast.While) -> bool:
-    return isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+def _is_endless(loop: ast.While | ast.For) -> bool:
+    return isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and bool(loop.test.value)
 
 
 def doubtful(parted: Parting, why: Cause, traces: tuple[Trace, Trace]) -> bool:
@@ -82,7 +95,7 @@ def doubtful(parted: Parting, why: Cause, traces: tuple[Trace, Trace]) -> bool:
             return True
         if lacks and met is not None and any(_otherwise(met, each) for each in own[rank]):
             return True
-        if event is not None and met is None and _is_served(event):
+        if event is not None and met is None and _is_served(event, trace, traces[1 - rank]):
             return True
         if event is not None and any(_guessed(event, trace, each, turn) for each in trace.turns):
             return True
