@@ -11,7 +11,7 @@ from distml.interp.attributes import get_attribute
 from distml.interp.branches import by_data, decided, either
 from distml.interp.calls import call_value
 from distml.interp.data_files import joined_path
-from distml.interp.generators import hand_out, made_later
+from distml.interp.generators import awaited, hand_out, made_later, note_awaited
 from distml.interp.giving_up import MAX_NESTED, give_up, too_deep
 from distml.interp.iteration import fresh_item
 from distml.interp.join import join_many
@@ -107,8 +107,13 @@ def _attribute(vm: Machine, node: ast.Attribute) -> Value:
         vm.node = saved
 
 
+_RUN = Lib("asyncio.run")
+
+
 def _call(vm: Machine, node: ast.Call) -> Value:
     callee = evaluate(vm, node.func)
+    if node.args and callee == _RUN:
+        note_awaited(node.args[0])
     arguments = evaluate_arguments(vm, node, consumes(callee))
     saved, vm.node = vm.node, node
     try:
@@ -444,7 +449,8 @@ def _yield_from(vm: Machine, node: ast.YieldFrom) -> Value:
 
 
 def _await(vm: Machine, node: ast.Await) -> Value:
-    return evaluate(vm, node.value)
+    note_awaited(node.value)
+    return awaited(vm, evaluate(vm, node.value))
 
 
 def _starred(vm: Machine, node: ast.Starred) -> Value:

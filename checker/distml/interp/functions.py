@@ -11,7 +11,7 @@ from distml.interp.cached import call_kept
 from distml.interp.calls import unknown_call
 from distml.interp.exits import never_returns
 from distml.interp.frames import Frame
-from distml.interp.generators import Entry, handed_out, reads_of
+from distml.interp.generators import Entry, coroutine, handed_out, reads_of
 from distml.interp.giving_up import forget_changed, give_up_call
 from distml.interp.hints import refine_parameter, refine_return
 from distml.interp.installed import enters_installed, follow_installed
@@ -53,6 +53,8 @@ def call_function(vm: Machine, function: Function, arguments: Arguments, node: a
     """Call a function of the project."""
     if function.kept is not None:
         return call_kept(vm, Ref(function.kept), arguments, lambda: _call(vm, function, arguments, node))
+    if isinstance(function.node, ast.AsyncFunctionDef) and not scope_of(function.node).is_generator:
+        return coroutine(vm, node, lambda: _call(vm, function, arguments, node))
     return _call(vm, function, arguments, node)
 
 

@@ -5,6 +5,7 @@ A body is followed when the generator is made. What it hands out then holds for 
 
 from __future__ import annotations
 
+import ast
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -168,17 +169,51 @@ def _assigned(key: Hashable) -> bool:
 
 
 @contextmanager
-def made_later(vm: Machine) -> Iterator[list[Value]]:
-    """Follow what runs piece by piece later; the iterator that comes of it is put into the list."""
+def made_later(vm: Machine, waits: bool = False) -> Iterator[list[Value]]:
+    """Follow what runs piece by piece later, and may wait in between; the iterator that comes of it is put into the list."""
     found: list[Value] = []
     recording, outside = start_recording(vm), Outside(vm, vm.serial())
+    waiting = vm.waiting
+    vm.waiting = [*waiting, outside] if waits else waiting
     try:
         yield found
     finally:
         stop_recording(vm, recording)
+        vm.waiting = waiting
     changes = outside.blur(vm)
     for each in found:
         made_of(vm, each, recording.reads, changes)
+
+
+_AWAITED = "distml_awaited"
+"""The mark of a call that is awaited where it is written."""
+
+
+def note_awaited(node: ast.expr) -> None:
+    """What this call gives is awaited at once."""
+    if isinstance(node, ast.Call):
+        setattr(node, _AWAITED, True)
+
+
+def coroutine(vm: Machine, node: ast.AST, run: Callable[[], Value]) -> Value:
+    """What the call of a coroutine function gives: its result where it is awaited at once, else what runs later."""
+    if getattr(node, _AWAITED, False):
+        return run()
+    with made_later(vm, waits=True) as made:
+        made.append(vm.allocate(IteratorRecord((run(),))))
+    return made[0]
+
+
+def awaited(vm: Machine, value: Value) -> Value:
+    """`await value`: others may run meanwhile, and see what is changed so far."""
+    for outside in vm.waiting:
+        outside.pause(vm)
+    found = []
+    for each in alternatives(value):
+        record = vm.record(each) if isinstance(each, Ref) else None
+        items = record.items if isinstance(record, IteratorRecord) else (each,)
+        found.append(items[0] if items else vm.opaque("awaited"))
+    return join_many(vm, found)
 
 
 class Entry:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from distml.interp.correspondence import Unknown
     from distml.interp.findings import FindingKey
     from distml.interp.flow_log import FlowLog
-    from distml.interp.generators import Later
+    from distml.interp.generators import Later, Outside
     from distml.interp.language import Language
     from distml.interp.loops import Loop
     from distml.interp.recording import Recording
@@ -165,6 +165,7 @@ class Machine:
         self.alike: dict[int, set[int]] = {}
         self.nested: dict[int, ast.With | ast.AsyncWith] = {}
         self.generated: dict[int, Later] = {}
+        self.waiting: list[Outside] = []
         self.changing: dict[tuple[Value, int, int], Changes] = {}
         self.watcher: Watcher | None = None
         self.shape_log: ShapeLog | None = None
