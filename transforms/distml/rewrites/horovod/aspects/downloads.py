@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from distml.rewrites.horovod.aspects.destinations import written
 from distml.rewrites.horovod.aspects.during import during_training, since_training, trains
@@ -67,28 +67,40 @@ def once(plan: Plan) -> None:
         fresh |= dict.fromkeys(_made_anew(call, start, plan))
         if start in ("keras", "tensorflow") and (tidied := _tidied(call, plan)) is not None:
             statements[tidied] = None
-        prepares = _prepares(call, plan)
-        unpacks = not prepares and not downloads(call, plan.program) and _afresh(call, plan)
-        if prepares or unpacks or downloads(call, plan.program):
-            places = _places(plan.program.statement(call), plan)
-            if start == "session":
-                places = [outer for each in places for outer in _where_tensorflow_is(each, plan)]
-            waits = bool(places) and all(_can_wait(each, start, plan) for each in places)
-            if (prepares or unpacks) and not waits:
-                continue
-            if not waits:
-                plan.warn(
-                    "HVD307", call, "every rank may download this at the same time", "run it once before training"
-                )
-                continue
-            anew = places == [plan.program.statement(call)] and _afresh(call, plan)
-            (fresh if anew else statements).update(dict.fromkeys(places))
-    for first, last in _groups([*fresh], plan.program):
+        places = _waiting_places(call, start, plan)
+        anew = places == [plan.program.statement(call)] and _afresh(call, plan)
+        (fresh if anew else statements).update(dict.fromkeys(places))
+    _run_by_one(fresh, start, plan)
+    _run_by_one_first(statements, start, plan)
+
+
+def _waiting_places(call: ast.Call, start: Start, plan: Plan) -> list[ast.stmt]:
+    """The statements at which all ranks can wait for what a call downloads, prepares or unpacks."""
+    fetches = downloads(call, plan.program)
+    if not (fetches or _prepares(call, plan) or _afresh(call, plan)):
+        return []
+    places = _places(plan.program.statement(call), plan)
+    if start == "session":
+        places = [outer for each in places for outer in _where_tensorflow_is(each, plan)]
+    if places and all(_can_wait(each, start, plan) for each in places):
+        return places
+    if fetches and not _prepares(call, plan):
+        plan.warn("HVD307", call, "every rank may download this at the same time", "run it once before training")
+    return []
+
+
+def _run_by_one(statements: Iterable[ast.stmt], start: Start, plan: Plan) -> None:
+    """Local rank 0 alone runs these; all others wait behind."""
+    for first, last in _groups([*statements], plan.program):
         local = _between(first, last, plan.program)
         plan.local.update(local)
         for each in local:
             plan.patch(each).guard(each, f"{plan.world(each).local_rank} == 0", _NOTE)
         plan.patch(last).after(last, _wait(start, plan.world(last)), _NOTE)
+
+
+def _run_by_one_first(statements: Collection[ast.stmt], start: Start, plan: Plan) -> None:
+    """Local rank 0 runs these, and then all others do."""
     outermost = [each for each in statements if not _runs_in(each, statements, plan.program)]
     for first, last in _groups(outermost, plan.program):
         plan.local.update(_between(first, last, plan.program))
@@ -315,25 +327,39 @@ def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
     program = plan.program
     statement = _whole_try(statement, plan)
     function, branch = program.function(statement), _branch(statement, program)
-    place = branch if branch is not None and function is None else statement
-    if place is branch:
-        loops = [each for each in program.ancestors(place) if isinstance(each, ast.For | ast.While)]
-        place = loops[-1] if loops and not trains(loops[-1], plan) else place
-        return [] if trains(place, plan) else [place]
-    behind = not any(isinstance(each, ast.Return) for each in walk(place))
-    if isinstance(place, ast.Assign | ast.AnnAssign | ast.Expr | ast.Try) and behind and _surely(place, program):
-        return [] if trains(place, plan) else [place]
+    if branch is not None and function is None:
+        return _untrained(_whole_loop(branch, plan), plan)
+    behind = not any(isinstance(each, ast.Return) for each in walk(statement))
+    if (
+        isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr | ast.Try)
+        and behind
+        and _surely(statement, program)
+    ):
+        return _untrained(statement, plan)
     simple = isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr | ast.With | ast.Try)
     calls = program.calling(function) if function is not None and depth and simple else []
-    found = [_places(program.statement(call), plan, depth - 1) for call in calls]
-    if found and all(found):
-        return [each for places in found for each in places]
-    alone = start_of(plan) != "session"
-    if branch is not None and alone and _surely(branch, program) and not trains(branch, plan):
+    found = _places_of(calls, plan, depth)
+    if found:
+        return found
+    if branch is not None and start_of(plan) != "session" and _surely(branch, program) and not trains(branch, plan):
         return [branch]
-    made = leading_to(function, program) if depth and simple and not calls else []
-    found = [_places(program.statement(call), plan, depth - 1) for call in made]
+    return _places_of(leading_to(function, program), plan, depth) if depth and simple and not calls else []
+
+
+def _places_of(calls: Sequence[ast.Call], plan: Plan, depth: int) -> list[ast.stmt]:
+    """The places of all these calls; none where one of them has none."""
+    found = [_places(plan.program.statement(call), plan, depth - 1) for call in calls]
     return [each for places in found for each in places] if all(found) else []
+
+
+def _untrained(statement: ast.stmt, plan: Plan) -> list[ast.stmt]:
+    return [] if trains(statement, plan) else [statement]
+
+
+def _whole_loop(branch: ast.stmt, plan: Plan) -> ast.stmt:
+    """The outermost loop around a branch, unless that trains: an iteration of one rank may be none of another."""
+    loops = [each for each in plan.program.ancestors(branch) if isinstance(each, ast.For | ast.While)]
+    return loops[-1] if loops and not trains(loops[-1], plan) else branch
 
 
 def _whole_try(statement: ast.stmt, plan: Plan) -> ast.stmt:
