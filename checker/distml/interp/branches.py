@@ -59,10 +59,11 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], free: bool, conditio
         attempts.append(attempt)
         if after is not None:
             ends.append(after)
-    vm.frame.gated = vm.frame.gated or len(vm.frame.returns) > returned
+    returns = len(vm.frame.returns) > returned
+    vm.frame.gated = vm.frame.gated or returns
     if doubtful:
         pass_on(vm, attempts)
-        vm.frame.doubtful = vm.frame.doubtful or len(vm.frame.returns) > returned
+        vm.frame.doubtful = vm.frame.doubtful or returns
         vm.frame.left_open = vm.frame.left_open or _left(vm) > left
     if free:
         # Other data go past an exit that is taken here.

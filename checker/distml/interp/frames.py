@@ -81,6 +81,5 @@ class Frame:
         made.arguments = {name: rename(value) for name, value in self.arguments.items()}
         made.owner, made.function, made.caller, made.captured = self.owner, self.function, self.caller, self.captured
         made.sizes, made.size_groups, made.sometimes = self.sizes, self.size_groups, self.sometimes
-        made.doubtful, made.left_open, made.undecided = self.doubtful, self.left_open, self.undecided
-        made.gated = self.gated
+        made.doubtful, made.left_open = self.doubtful, self.left_open
         return made

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from distml.interp.class_record import ClassRecord
 from distml.interp.correspondence import Unknown, unknowns_in
 from distml.interp.several import can_stand
-from distml.shapes import Dim, Middle, Shape, Symbol
+from distml.shapes import Dim, Shape
 from distml.values import (
     Claimed,
     Const,
@@ -407,15 +407,15 @@ def _anything(vm: Machine, wild: Wild) -> Opaque:
 
 
 def _wild_dim(vm: Machine, wild: Wild, low: int | None = None) -> Dim:
-    dim = Dim.symbol(Symbol("n", vm.serial(), low, dynamic=wild.dynamic))
+    dim = vm.facts.symbol("n", low, dynamic=wild.dynamic)
     wild.made.update(dim.symbols())
     return dim
 
 
 def _wild_shape(vm: Machine, wild: Wild) -> Shape:
-    middle = Middle("shape", vm.serial(), wild.dynamic)
-    wild.made.add(middle)
-    return Shape((), middle)
+    shape = vm.facts.unknown_shape(dynamic=wild.dynamic)
+    wild.made.add(shape.middle)
+    return shape
 
 
 def _is_wild_dim(dim: Dim, wild: Wild) -> bool:

@@ -29,17 +29,18 @@ def _register(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     given = dict(zip(("module", "tensor_name", "parametrization"), arguments.args, strict=False)) | arguments.kwargs
     module, name, by = (given.get(each) for each in ("module", "tensor_name", "parametrization"))
     record = vm.record(module) if isinstance(module, Ref) else None
-    held = record.attrs.get(str(name.value)) if isinstance(record, InstanceRecord) and isinstance(name, Const) else None
-    made = None if by is None or not isinstance(held, Tensor) else _computed(vm, by, held, node)
-    result = call_op(vm, _REGISTER, arguments, node, "torch")
-    if made is None or not isinstance(held, Tensor) or not isinstance(module, Ref) or not isinstance(name, Const):
+    if isinstance(module, Ref) and isinstance(record, InstanceRecord) and isinstance(name, Const) and by is not None:
+        label = str(name.value)
+        held = record.attrs.get(label)
+        made = _computed(vm, by, held, node) if isinstance(held, Tensor) else None
+        result = call_op(vm, _REGISTER, arguments, node, "torch")
+        if made is not None and isinstance(held, Tensor):
+            if given.get("unsafe", Const(False)) == Const(False):
+                _keep_shape(vm, held, made, node)
+            elif isinstance(record := vm.record(module), InstanceRecord):
+                vm.replace(module, record.having({label: made}))
         return result
-    record = vm.record(module)
-    if given.get("unsafe", Const(False)) == Const(False):
-        _keep_shape(vm, held, made, node)
-    elif isinstance(record, InstanceRecord):
-        vm.replace(module, record.having({str(name.value): made}))
-    return result
+    return call_op(vm, _REGISTER, arguments, node, "torch")
 
 
 def _computed(vm: Machine, by: Value, held: Tensor, node: ast.AST) -> Value | None:

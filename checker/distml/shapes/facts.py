@@ -38,13 +38,21 @@ class Facts:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def symbol(self, name: str, low: int | None = 0, origin: Origin | None = None, high: Dim | None = None) -> Dim:
+    def symbol(
+        self,
+        name: str,
+        low: int | None = 0,
+        origin: Origin | None = None,
+        high: Dim | None = None,
+        *,
+        dynamic: bool = False,
+    ) -> Dim:
         """A new unknown dimension."""
-        return Dim.symbol(Symbol(name, self.store.serial(), low, high=high), origin)
+        return Dim.symbol(Symbol(name, self.store.serial(), low, dynamic, high), origin)
 
-    def unknown_shape(self, name: str = "shape") -> Shape:
+    def unknown_shape(self, name: str = "shape", *, dynamic: bool = False) -> Shape:
         """A new shape nothing is known of."""
-        return Shape((), Middle(name, self.store.serial()))
+        return Shape((), Middle(name, self.store.serial(), dynamic))
 
     def framed(self, before: tuple[Dim, ...], shape: Shape, behind: tuple[Dim, ...] = ()) -> Shape:
         """A shape with axes before and behind it. Where its rank is unknown the result is a shape of its own: a middle stands
@@ -126,7 +134,7 @@ class Facts:
         atom, power = monomial[0]
         if coefficient != 1 or len(monomial) != 1 or power != 1 or not isinstance(atom, Symbol):
             return dim
-        size = Dim.symbol(Symbol(atom.name, self.store.serial(), least, atom.dynamic), dim.origin)
+        size = self.symbol(atom.name, least, dim.origin, dynamic=atom.dynamic)
         if not atom.dynamic:
             self.store.put(atom, size)
         return size

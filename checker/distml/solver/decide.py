@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from time import thread_time
 
 from distml.shapes import Dim, Symbol
 from distml.solver.answers import (
@@ -23,6 +22,7 @@ from distml.solver.answers import (
     Unknown,
     Verdict,
 )
+from distml.solver.clock import Clock
 from distml.solver.formula import (
     TRUE,
     Compare,
@@ -72,11 +72,11 @@ def satisfy(
     dynamic size holds or not as it likes.
     """
     question = _Question(constraints, floor)
-    end = thread_time() + seconds
+    clock = Clock(seconds)
     try:
         model = question.model(range(len(constraints)), seconds)
     except Conflict as conflict:
-        core = question.minimal(sorted(conflict.deps), end)
+        core = question.minimal(sorted(conflict.deps), clock)
         return Contradiction(tuple(constraints[n] for n in core))
     except Undecided as reason:
         return Unknown(str(reason))
@@ -105,9 +105,9 @@ def decide(assumptions: Sequence[Constraint], condition: Formula, seconds: float
 
     "unreachable" if the assumptions cannot hold; the core then says which of them.
     """
-    end = thread_time() + seconds
+    clock = Clock(seconds)
     holds = satisfy([*assumptions, Constraint(condition)], seconds / 2, floor)
-    fails = satisfy([*assumptions, Constraint(negate(condition))], max(0.05, end - thread_time()), floor)
+    fails = satisfy([*assumptions, Constraint(negate(condition))], max(0.05, clock.left), floor)
     match holds, fails:
         case Satisfied(), Satisfied():
             return Decision("depends", holds, fails)
@@ -116,7 +116,7 @@ def decide(assumptions: Sequence[Constraint], condition: Formula, seconds: float
         case Contradiction(core=core), Satisfied():
             return Decision("never", fails=fails, core=_among(assumptions, core))
         case Contradiction(), Contradiction():
-            alone = satisfy(assumptions, max(0.05, end - thread_time()), floor)
+            alone = satisfy(assumptions, max(0.05, clock.left), floor)
             core = alone.core if isinstance(alone, Contradiction) else tuple(assumptions)
             return Decision("unreachable", core=core)
     reason = next(a.reason for a in (holds, fails) if isinstance(a, Unknown))
@@ -175,14 +175,14 @@ class _Question:
             state.add(self.formulas[number], frozenset((number,)))
         return model_of(state, seconds)
 
-    def minimal(self, core: list[int], end: float) -> list[int]:
+    def minimal(self, core: list[int], clock: Clock) -> list[int]:
         """The core without what it can do without, as far as time allows."""
         for number in list(core):
-            if number not in core or len(core) == 1 or thread_time() > end:
+            if number not in core or len(core) == 1 or not clock.left:
                 continue
             rest = [n for n in core if n != number]
             try:
-                self.model(rest, min(1.0, max(0.05, end - thread_time())))
+                self.model(rest, min(1.0, max(0.05, clock.left)))
             except Conflict as conflict:
                 core = sorted(conflict.deps)
             except Undecided:

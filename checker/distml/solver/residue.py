@@ -2,8 +2,7 @@
 
 A floor division becomes a number q with `d*q <= n < d*q + d`. z3 may take as
 long as it likes on products; it is held to a number of steps, so that answers
-are the same on every machine, and to a time limit, in case those are slow. Time is
-that of the processor: what else the machine does takes no answer away.
+are the same on every machine, and to a time limit, in case those are slow.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import Timer
-from time import thread_time
 from typing import Any
 
 from distml.shapes import Dim, Quotient, Symbol
 from distml.solver.bounds import Deps, Interval
+from distml.solver.clock import Clock
 from distml.solver.formula import Both, Compare, Either, Flag, Formula, Negation
 
 STEPS_A_SECOND = 2_000_000
@@ -67,7 +66,7 @@ class _Session:
     def __init__(self, z3: Any, context: Any, seconds: float, left: float) -> None:
         self.z3 = z3
         self.context = context
-        self.end = thread_time() + left
+        self.clock = Clock(left)
         self.solver = z3.Solver(ctx=context)
         self.solver.set("rlimit", max(1, int(seconds * STEPS_A_SECOND)))
         self.numbers: dict[Symbol, Any] = {}
@@ -93,7 +92,7 @@ class _Session:
         return Residue(reason="z3 found no answer in time")
 
     def _check(self, *assumed: Any) -> Any:
-        self.solver.set("timeout", max(1, int((self.end - thread_time()) * 1000 * PATIENCE)))
+        self.solver.set("timeout", max(1, int(self.clock.left * 1000 * PATIENCE)))
         return self.solver.check(*assumed)
 
     def _assert(self, term: Any, deps: Deps, marks: dict[str, Deps]) -> None:
@@ -123,7 +122,7 @@ class _Session:
         floor = int(low) if isinstance(low, int) else 0
         for _ in range(SMALLER):
             best = self._value(model, number)
-            if best <= floor or thread_time() > self.end:
+            if best <= floor or not self.clock.left:
                 break
             middle = (floor + best) // 2
             if self._check(number >= floor, number <= middle) == self.z3.sat:

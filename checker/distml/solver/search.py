@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from math import inf
-from time import thread_time
 
 from distml.shapes import Dim, Symbol
 from distml.solver import residue
 from distml.solver.bounds import NONE, Deps
+from distml.solver.clock import Clock
 from distml.solver.formula import Either, Flag, value
 from distml.solver.state import Conflict, Fact, State
 
@@ -37,29 +37,23 @@ class Model:
     flags: dict[Flag, bool]
 
 
-class Clock:
+class Budget(Clock):
     """How much may still be spent: time, and states to try."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.end = thread_time() + seconds
+        super().__init__(seconds)
         self.states = BUDGET
-
-    @property
-    def left(self) -> float:
-        """Seconds, at least zero."""
-        return max(0.0, self.end - thread_time())
 
     def step(self) -> None:
         """Spend a state; raises `Undecided` where none is left."""
         self.states -= 1
-        if self.states < 0 or thread_time() > self.end:
+        if self.states < 0 or not self.left:
             raise Undecided("too many cases")
 
 
 def model_of(state: State, seconds: float) -> Model:
     """Values that satisfy all facts of the state; raises `Conflict` or `Undecided`."""
-    clock = Clock(seconds)
+    clock = Budget(seconds)
     state.settle()
     model = Model({}, {f: truth for f, (truth, _) in state.truths.items()})
     undecided: Undecided | None = None
@@ -101,7 +95,7 @@ def _sub(state: State, facts: list[Fact]) -> State:
     return sub
 
 
-def _decide_part(sub: State, clock: Clock) -> Model:
+def _decide_part(sub: State, clock: Budget) -> Model:
     clock.states = BUDGET
     try:
         return _explore(sub.fork(), clock)
@@ -117,7 +111,7 @@ def _decide_part(sub: State, clock: Clock) -> Model:
     return _completed(sub, Model(found.numbers, found.flags))
 
 
-def _explore(state: State, clock: Clock) -> Model:
+def _explore(state: State, clock: Budget) -> Model:
     clock.step()
     state.settle()
     if not state.facts:
@@ -128,7 +122,7 @@ def _explore(state: State, clock: Clock) -> Model:
     return _enumerate(state, clock)
 
 
-def _split(state: State, choice: Fact, alternatives: Either, clock: Clock) -> Model:
+def _split(state: State, choice: Fact, alternatives: Either, clock: Budget) -> Model:
     """Try each alternative of an `or`."""
     deps = choice.deps
     undecided: Undecided | None = None
@@ -147,7 +141,7 @@ def _split(state: State, choice: Fact, alternatives: Either, clock: Clock) -> Mo
     raise Conflict(deps)
 
 
-def _enumerate(state: State, clock: Clock) -> Model:
+def _enumerate(state: State, clock: Budget) -> Model:
     """Try values of the first symbol, from its lower bound on."""
     symbol = min((s for f in state.facts for s in f.symbols), key=lambda s: (s.serial, s.name))
     interval = state.intervals[symbol]

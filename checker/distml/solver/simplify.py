@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from time import thread_time
 
 from distml.shapes import Dim, Symbol
+from distml.solver.clock import Clock
 from distml.solver.formula import FALSE, TRUE, Either, Formula, Negation, at_least, either, equal, negate
 from distml.solver.search import Undecided, model_of
 from distml.solver.state import Conflict, State
@@ -21,7 +21,7 @@ EACH = 0.5
 
 def simplified(formulas: Sequence[Formula], seconds: float, keep: frozenset[Symbol] | None) -> list[Formula]:
     """Formulas that together hold where all of `formulas` do, sizes being what their symbols say."""
-    end = thread_time() + seconds
+    clock = Clock(seconds)
     state = State(keep, says=True)
     try:
         for number, formula in enumerate(formulas):
@@ -30,7 +30,7 @@ def simplified(formulas: Sequence[Formula], seconds: float, keep: frozenset[Symb
     except Conflict:
         return [FALSE]
     found = [*_solved(state, keep), *_bounds(state), *_flags(state), *(f.formula for f in state.facts)]
-    return _independent(found, end)
+    return _independent(found, clock)
 
 
 def _solved(state: State, keep: frozenset[Symbol] | None) -> list[Formula]:
@@ -53,33 +53,33 @@ def _flags(state: State) -> list[Formula]:
     return [flag if truth else Negation(flag) for flag, (truth, _) in truths]
 
 
-def _independent(formulas: list[Formula], end: float) -> list[Formula]:
+def _independent(formulas: list[Formula], clock: Clock) -> list[Formula]:
     """Without those that the others imply; the last are looked at first, they are the longest."""
     left = [f for f in dict.fromkeys(formulas) if f != TRUE]
     if len(left) > COSTLY:
         return left
     for formula in reversed(list(left)):
         rest = [f for f in left if f is not formula]
-        shorter = _shortened(formula, rest, end)
+        shorter = _shortened(formula, rest, clock)
         left = [shorter if f is formula else f for f in left if f is not formula or shorter != TRUE]
     return left if FALSE not in left else [FALSE]
 
 
-def _shortened(formula: Formula, rest: list[Formula], end: float) -> Formula:
+def _shortened(formula: Formula, rest: list[Formula], clock: Clock) -> Formula:
     """What the formula adds to the rest: nothing, or only the alternatives that are possible."""
-    if _impossible([*rest, negate(formula)], end):
+    if _impossible([*rest, negate(formula)], clock):
         return TRUE
     if isinstance(formula, Either):
-        return either(*(p for p in formula.parts if not _impossible([*rest, p], end)))
+        return either(*(p for p in formula.parts if not _impossible([*rest, p], clock)))
     return formula
 
 
-def _impossible(formulas: list[Formula], end: float) -> bool:
+def _impossible(formulas: list[Formula], clock: Clock) -> bool:
     state = State()
     for formula in formulas:
         state.add(formula)
     try:
-        model_of(state, max(0.0, min(EACH, end - thread_time())))
+        model_of(state, min(EACH, clock.left))
     except Conflict:
         return True
     except Undecided:

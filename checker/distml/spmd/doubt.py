@@ -44,17 +44,16 @@ def _is_served(event: Event, own: Trace, other: Trace) -> bool:
     it elsewhere: `while True: task = comm.bcast(); if task is None: break`. A loop that may end otherwise is one that only the
     rank without the event runs.
     """
-    everywhere = _calls_of(event.place.source.tree, event.name)
+    tree = event.place.source.tree
+    everywhere = _calls_of(tree, event.name)
     run, met = ({each.place.node for each in trace.events} for trace in (own, other))
-    loops = [each for each in ast.walk(event.place.source.tree) if isinstance(each, ast.While | ast.For)]
-    return any(
-        _takes_orders(each, event.name)
-        and len(_calls_of(each, event.name)) < len(everywhere)
-        and (
-            _is_endless(each) or (met & {*_calls_of(each, event.name)} and run.isdisjoint(_calls_of(each, event.name)))
-        )
-        for each in loops
-    )
+    for loop in ast.walk(tree):
+        if isinstance(loop, ast.While | ast.For) and _takes_orders(loop, event.name):
+            calls = {*_calls_of(loop, event.name)}
+            others = met & calls and run.isdisjoint(calls)
+            if len(calls) < len(everywhere) and (_is_endless(loop) or others):
+                return True
+    return False
 
 
 def _takes_orders(loop: ast.While | ast.For, name: str) -> bool:

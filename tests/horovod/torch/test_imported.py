@@ -75,6 +75,7 @@ ENDS = {
 AT_IMPORT = {
     "a download": "urllib.request.urlretrieve('a', 'b')\n",
     "a download in a function": "def load():\n    urllib.request.urlretrieve('a', 'b')\n\n\nload()\n",
+    "the other branch of a guard": "if __name__ == '__main__':\n    pass\nelse:\n    urllib.request.urlretrieve('a', 'b')\n",
 }
 LOAD = "def load():\n    urllib.request.urlretrieve('a', 'b')\n\n\n"
 ALONE = {

@@ -35,7 +35,9 @@ def _unnamed(program: Program) -> frozenset[ast.AST]:
     """The functions of modules whose names stand nowhere but in each other, and where a module is the script."""
     modules = [unit.tree for unit in program.units.values() if unit not in program.roots]
     left = {each for tree in modules for each in tree.body if isinstance(each, ast.FunctionDef)}
-    apart: set[ast.AST] = {each for tree in modules for each in tree.body if runs_as_script(each)}
+    apart: set[ast.AST] = {
+        each for tree in modules for guard in filter(runs_as_script, tree.body) for each in guard.body
+    }
     trees: list[ast.AST] = [unit.tree for unit in program.units.values()]
     found: set[ast.AST] = set()
     while True:

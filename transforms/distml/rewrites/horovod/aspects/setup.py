@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 
 from distml.rewrites.horovod.aspects.ends import end
+from distml.rewrites.horovod.aspects.idle import only_as_script
 from distml.rewrites.horovod.options import Backend
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.rewrites.patch import Patch
@@ -255,7 +256,7 @@ def _runs_on_import(node: ast.AST, plan: Plan) -> bool:
     """Whether a node runs while a file is imported that is not the script: what its `__main__` guard begins does not."""
     program = plan.program
     running = (each for each in upwards([node], program, direct=True) if program.function(each) is None)
-    imported = (each for each in running if not any(map(runs_as_script, program.ancestors(each))))
+    imported = (each for each in running if not only_as_script(each, program))
     return any(not _is_entry(plan, program.unit(each)) for each in imported)
 
 

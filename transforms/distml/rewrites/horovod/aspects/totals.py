@@ -238,7 +238,7 @@ class Totals:
     def _kept(self, container: ast.expr, at: ast.AST, found: Told, depth: int) -> None:
         """Follow a number into a container."""
         root = root_of(container)
-        statement = next(each for each in (at, *self.program.ancestors(at)) if isinstance(each, ast.stmt))
+        statement = self.program.statement(at)
         if not depth or root is None or (isinstance(container, ast.Attribute) and root.id == "self"):
             found.lost = True
         else:

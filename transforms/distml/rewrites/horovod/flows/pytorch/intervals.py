@@ -82,7 +82,7 @@ class Intervals:
 
     def _stepped(self, node: ast.expr) -> Iterator[str]:
         """The conditions of the branches that train, in the loop around a node, and their parts."""
-        loop = next((each for each in self.program.ancestors(node) if isinstance(each, LOOPS)), None)
+        loop = self.study.loop(node)
         for branch in nodes_in(loop, ast.If) if loop is not None else ():
             if self.study.training.holds_any(branch.body):
                 yield from map(ast.unparse, nodes_in(branch.test, ast.expr))
