@@ -174,10 +174,22 @@ def test_any_precision_is_read_and_the_program_keeps_its_devices(tmp_path: Path)
 def test_processes_that_share_a_gpu_are_each_the_first_of_a_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = 'import os\nprint(*map(os.environ.get, ("RANK", "LOCAL_RANK", "NCCL_HOSTID", "NCCL_SOCKET_IFNAME")))\n'
+    names = ("RANK", "LOCAL_RANK", "NCCL_HOSTID", "NCCL_SOCKET_IFNAME")
+    text = f"import os\nprint(*map(os.environ.get, {names}))\n"
     monkeypatch.setenv("NCCL_SOCKET_IFNAME", "eth0")
     assert probed(tmp_path, text, share_gpu=True)[1] == "None None None eth0\n", "one process stays as it is"
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("LOCAL_RANK", "1")
     assert probed(tmp_path, text, share_gpu=True)[1] == "1 0 distml-1 eth0\n"
     assert probed(tmp_path, text)[1] == "1 1 None eth0\n"
+
+
+def test_processes_of_horovod_that_share_a_gpu_are_each_the_first_of_a_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
+    text = f"import os\nprint(*(os.environ['HOROVOD_' + name] for name in {names}), os.environ.get('NCCL_HOSTID'))\n"
+    for name, value in {"RANK": "1", "SIZE": "2", **dict(zip(names, "1201", strict=True))}.items():
+        monkeypatch.setenv(f"HOROVOD_{name}", value)
+    assert probed(tmp_path, text, share_gpu=True)[1] == "0 1 1 2 distml-1\n"
+    assert probed(tmp_path, text)[1] == "1 2 0 1 None\n"

@@ -32,7 +32,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--np", type=int, default=2, metavar="N", help="processes (default: 2)")
     parser.add_argument("--backend", choices=("gloo", "nccl"), default="gloo", help="CPUs or GPUs (default: gloo)")
-    parser.add_argument("--share-gpu", action="store_true", help="all processes on the first GPU (not for Horovod)")
+    parser.add_argument("--share-gpu", action="store_true", help="all processes on the first GPU")
     parser.add_argument("--steps", type=int, default=8, metavar="N", help="optimizer steps, 0 for all (default: 8)")
     parser.add_argument("--launcher", choices=("auto", "horovodrun", "torchrun", "accelerate"), default="auto")
     parser.add_argument("--python", default=sys.executable, metavar="PATH", help="the Python that has the framework")

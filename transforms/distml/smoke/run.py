@@ -66,8 +66,8 @@ def smoke(
         raise SmokeError("--np must be at least 1")
     launcher = launch.launcher_for("\n".join(texts.values()), options.launcher)
     launch.check(python, launcher)
-    if options.share_gpu and (launcher == "horovodrun" or options.backend != "nccl"):
-        raise SmokeError("--share-gpu needs --backend nccl, and --launcher torchrun or accelerate")
+    if options.share_gpu and options.backend != "nccl":
+        raise SmokeError("--share-gpu needs --backend nccl")
     if options.backend == "nccl":
         _gpus(python, rewritten, launcher, options)
     with tempfile.TemporaryDirectory(prefix="distml-smoke-") as name:

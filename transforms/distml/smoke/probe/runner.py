@@ -33,8 +33,8 @@ def main(arguments: list[str]) -> None:
     stacks = open(plan.file("stacks"), "w", encoding="utf-8")  # noqa: SIM115 open as long as the process
     faulthandler.register(signal.SIGUSR1, file=stacks, all_threads=True)
     _seed(plan)
-    if plan.share_gpu and "LOCAL_RANK" in os.environ:
-        _first_on_its_machine(plan.rank)
+    if plan.share_gpu:
+        _alone_on_its_machine(plan)
     install(_hooks(recorder), lambda name, error: recorder.note("trouble", text=f"{name}: {error!r}"))
     code = _run(arguments, recorder)
     sys.stdout.flush()
@@ -116,14 +116,20 @@ def _seed(plan: Plan) -> None:
     os.environ.setdefault("PYTHONHASHSEED", "0")
 
 
-def _first_on_its_machine(rank: int) -> None:
+def _alone_on_its_machine(plan: Plan) -> None:
     """Be the only process of a machine of its own, as far as NCCL and the script can tell: NCCL refuses two on one GPU.
 
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html (NCCL_HOSTID)
     """
-    os.environ.update(NCCL_HOSTID=f"distml-{rank}", LOCAL_RANK="0")
-    os.environ.setdefault("NCCL_SOCKET_IFNAME", "lo")
-    os.environ.setdefault("NCCL_IB_DISABLE", "1")
+    started = [prefix for prefix in ("", "HOROVOD_") if f"{prefix}LOCAL_RANK" in os.environ]
+    for prefix in started:
+        os.environ[f"{prefix}LOCAL_RANK"] = "0"
+    if "HOROVOD_" in started:
+        os.environ.update(HOROVOD_LOCAL_SIZE="1", HOROVOD_CROSS_RANK=str(plan.rank), HOROVOD_CROSS_SIZE=str(plan.size))
+    if started:
+        os.environ["NCCL_HOSTID"] = f"distml-{plan.rank}"
+        os.environ.setdefault("NCCL_SOCKET_IFNAME", "lo")
+        os.environ.setdefault("NCCL_IB_DISABLE", "1")
 
 
 def _die_with_parent(recorder: Recorder) -> None:
