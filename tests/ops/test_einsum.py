@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from distml.ops import ShapeError
 from distml.shapes import Facts, Shape
+from distml.values import Tensor
 
 from ops.fuzz import numpy_tally, torch_tally
 from ops.replay import Tally, replay_valid
@@ -72,3 +74,15 @@ def test_an_equation_that_is_not_known(scene: Scene) -> None:
     made = scene.call("torch.einsum", scene.opaque("equation"), scene.tensor(2, 3))
     assert made.shape != Shape.of(2, 3)
     assert made.shape.rank is None
+
+
+@pytest.mark.parametrize(("library", "function"), [("jax", "jax.numpy.einsum"), ("torch", "torch.einsum")])
+def test_axes_of_dots_that_the_result_lacks_are_summed(library: str, function: str, scene: Scene) -> None:
+    first, second = (Tensor(library, Shape.of(*sizes), "float") for sizes in ((4, 2), (2, 4)))
+    assert scene.shape(function, "...j,jk->jk", first, second) == "[2, 4]"
+
+
+def test_numpy_refuses_axes_of_dots_that_the_result_lacks(scene: Scene) -> None:
+    first, second = (Tensor("numpy", Shape.of(*sizes), "float") for sizes in ((4, 2), (2, 4)))
+    with pytest.raises(ShapeError):
+        scene.call("numpy.einsum", "...j,jk->jk", first, second)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
+from distml.interp.callbacks import give_away
 from distml.interp.calls import call_value, each_alternative, read_attribute
 from distml.interp.changes import STORAGE
 from distml.interp.class_record import ClassRecord, Property, Super, SuperMethod
@@ -436,6 +437,7 @@ def set_attribute(vm: Machine, value: Value, name: str, item: Value, node: ast.A
         elif isinstance(option, Opaque):
             # A setter may set other attributes too.
             forget_around(vm, option)
+            give_away(vm, item)
             vm.put(("attr", option, name), item if _is_kept(vm, item) else vm.opaque(f"{option.name}.{name}"[:60]))
             vm.note_child(("attr", option, name))
         elif isinstance(option, Class):

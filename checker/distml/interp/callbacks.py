@@ -8,13 +8,26 @@ from distml.interp.arguments import Arguments
 from distml.interp.changes import changed_outside
 from distml.interp.machine import Handler
 from distml.interp.unsettled import is_placeholder, unsettle
-from distml.values import Bound, Function, InstanceRecord, Ref, Value
+from distml.values import Bound, Function, InstanceRecord, LibMethod, Partial, Ref, Value, alternatives
 
 if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 AT_LARGE = ("callbacks", 0)
 """The fact that names what such functions change: attributes of objects, and variables."""
+
+
+def give_away(vm: Machine, value: Value) -> None:
+    """Something unknown was given a value (an argument, an attribute, an item): it may change and call it, now and later."""
+    for option in alternatives(value):
+        unsettle(vm, option)
+        if isinstance(option, Function | Bound):
+            run_later(vm, option)
+        elif isinstance(option, LibMethod):
+            unsettle(vm, option.receiver)
+        elif isinstance(option, Partial):
+            for part in (option.function, *option.args, *(item for _, item in option.kwargs)):
+                give_away(vm, part)
 
 
 def run_later(vm: Machine, callback: Function | Bound) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp.arguments import Arguments
 from distml.interp.branches import pass_on, raise_first
-from distml.interp.callbacks import callbacks_ran, run_later
+from distml.interp.callbacks import callbacks_ran, give_away
 from distml.interp.class_record import SuperMethod
 from distml.interp.crash import note_crash
 from distml.interp.findings import fail
@@ -440,10 +440,7 @@ def hypothetical(vm: Machine, name: str, arguments: Arguments, node: ast.AST, li
 def unknown_call(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """A call of something unknown: what is given to it may be changed, and what it is a method of may be filled."""
     for value in arguments.values():
-        for option in alternatives(value):
-            unsettle(vm, option)
-            if isinstance(option, Function | Bound):
-                run_later(vm, option)
+        give_away(vm, value)
     callbacks_ran(vm)
     for owner in _owner(vm, node):
         unsettle(vm, owner, in_sight=_is_method(vm, owner, node))

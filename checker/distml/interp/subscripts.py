@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
+from distml.interp.callbacks import give_away
 from distml.interp.calls import call_op, call_value, each_alternative, hypothetical
 from distml.interp.classes import lookup
 from distml.interp.imports import loaded_module
@@ -146,6 +147,7 @@ def _store(vm: Machine, value: Value, index: Value, item: Value, node: ast.AST) 
             call_value(vm, method, Arguments([index, item]), node)
     elif isinstance(value, Opaque):
         unsettle(vm, value)
+        give_away(vm, item)
     elif isinstance(value, Tensor) or (isinstance(value, Tup) and value.kind == "tuple"):
         raise vm.raised()  # a TypeError; what a program does behind it, it does with another value
     return NONE

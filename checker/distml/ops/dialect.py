@@ -123,7 +123,6 @@ JAX = Dialect(
     "Array",
     precedence=1,
     any_label=True,
-    dots_in_result=True,
     scalar_has_axes=False,
     answers_numpy=False,
     bounds_checked=False,
