@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.branches import unsure
-from distml.interp.machine import PathEnd
+from distml.interp.branches import either
 from distml.interp.names import assign_name
 from distml.interp.operators import compare
-from distml.interp.state import State, join_states
+from distml.interp.state import State
 from distml.interp.truth import truth
 from distml.interp.typetests import is_instance
 from distml.ops.python.keys import canonical, find_key
+from distml.solver.formula import Flag, Formula, negate
 from distml.values import (
     Class,
     Const,
@@ -33,31 +33,47 @@ if TYPE_CHECKING:
 
 
 def execute_match(vm: Machine, node: ast.Match) -> None:
-    """Run the first case that matches, or all that may."""
-    subject = vm.language.evaluate(vm, node.subject)
-    ends: list[State] = []
-    for case in node.cases:
+    """Run the first case that matches; one that may match is the arm of an `if` whose other arm is the cases behind it."""
+    _cases(vm, node.cases, vm.language.evaluate(vm, node.subject))
+
+
+def _cases(vm: Machine, cases: list[ast.match_case], subject: Value) -> None:
+    for index, case in enumerate(cases):
         before = vm.state.fork()
-        known = match_pattern(vm, case.pattern, subject)
-        if known is not False and case.guard is not None:
-            holds = truth(vm, vm.language.evaluate(vm, case.guard))
-            known = False if holds is False else (known if holds else None)
-        if known is False:
-            vm.state = before
-            continue
-        if known is None:
-            unsure(vm, vm.state, "the case matches")
-        after = vm.follow(lambda body=case.body: vm.language.execute_block(vm, body))  # type: ignore[misc]
-        if after is not None:
-            ends.append(after)
+        known = _matches(vm, case, subject)
         if known is True:
-            break
+            vm.language.execute_block(vm, case.body)
+            return
+        if known is None:
+            bound, vm.state = vm.state, before
+            _perhaps(vm, bound, case.body, cases[index + 1 :], subject)
+            return
         vm.state = before
+
+
+def _perhaps(vm: Machine, bound: State, body: list[ast.stmt], others: list[ast.match_case], subject: Value) -> None:
+    """Follow a case whose pattern may match, in the state in which its names are bound, and the cases behind it."""
+
+    def case() -> None:
+        bound.guard = vm.state.guard
+        vm.state = bound
+        vm.language.execute_block(vm, body)
+
+    if vm.watcher is None:
+        conditions: tuple[Formula, ...] = ()
     else:
-        ends.append(vm.state)
-    if not ends:
-        raise PathEnd
-    vm.state = join_states(vm, ends)
+        flag = Flag("the case matches", vm.serial())
+        conditions = (flag, negate(flag))
+    either(vm, [case, lambda: _cases(vm, others, subject)], False, conditions)
+
+
+def _matches(vm: Machine, case: ast.match_case, subject: Value) -> bool | None:
+    """Whether the pattern of a case matches and its guard holds, None when unknown."""
+    known = match_pattern(vm, case.pattern, subject)
+    if known is False or case.guard is None:
+        return known
+    holds = truth(vm, vm.language.evaluate(vm, case.guard))
+    return False if holds is False else (known if holds else None)
 
 
 def match_pattern(vm: Machine, pattern: ast.pattern, value: Value) -> bool | None:
