@@ -26,13 +26,14 @@ def train():
 """
 MAIN = "{first}import logging\nfrom train import train\n\nif __name__ == '__main__':\n    logging.info('begins')\n    train()\n"
 FIRST = "if hvd.rank() == 0:\n"
-NOWHERE = "if hvd.rank() == 0 else os.devnull, 'w')"
+IMPORTED = "if not hvd.is_initialized() or hvd.rank() == 0"
+NOWHERE = f"{IMPORTED} else os.devnull, 'w')"
 BESIDE = {
-    "prints": ("def told(x):\n    print(x)\n", f"    {FIRST}        print(x)\n"),
-    "logs": ("import logging\n\n\ndef told(x):\n    logging.info(x)\n", f"    {FIRST}        logging.info(x)\n"),
+    "prints": ("def told(x):\n    print(x)\n", f"    {IMPORTED}:\n        print(x)\n"),
+    "logs": ("import logging\n\n\ndef told(x):\n    logging.info(x)\n", f"    {IMPORTED}:\n        logging.info(x)\n"),
     "writes": (
         "def told(x):\n    with open('a', 'w') as f:\n        f.write(str(x))\n",
-        f"    {FIRST}        with open('a', 'w')",
+        f"    {IMPORTED}:\n        with open('a', 'w')",
     ),
     "writes what it opens": (
         "def told(x):\n    f = open('a', 'w')\n    f.write(x)\n    return f\n",
@@ -58,7 +59,7 @@ def told(x, path='a'):
     ),
     "draws": (
         "import matplotlib.pyplot as plt\n\n\ndef told(x):\n    plt.savefig('a')\n",
-        f"    {FIRST}        plt.savefig('a')\n",
+        f"    {IMPORTED}:\n        plt.savefig('a')\n",
     ),
 }
 
@@ -106,7 +107,7 @@ def test_the_script_chooses_the_gpu_unless_an_imported_file_needs_one_before(bes
     )
     assert "set_visible_devices" in found["run.py"]
     assert ("set_visible_devices" in found["beside.py"]) is sets_up
-    assert "hvd.init()" in found["beside.py"]
+    assert ("hvd.init()" in found["beside.py"]) is sets_up
 
 
 PLAYS = {
@@ -161,7 +162,7 @@ def test_a_script_that_others_import_is_still_one(others: list[str]) -> None:
     users = dict.fromkeys(others, "import tensorflow as tf\nfrom train import model\n\nprint(model())\n")
     found = changed({"train.py": script, "beside.py": beside, **users})
     assert f"    {FIRST}        print('begins')\n" in found["train.py"]
-    assert f"    {FIRST}        plt.savefig('a')\n" in found["beside.py"]
+    assert f"    {IMPORTED}:\n        plt.savefig('a')\n" in found["beside.py"]
 
 
 def test_what_a_supervised_session_draws_is_rank_0s() -> None:
@@ -181,4 +182,4 @@ with sv.managed_session() as sess:
     found = changed(
         {"train.py": script, "beside.py": "import matplotlib.pyplot as plt\n\n\ndef told(x):\n    plt.savefig('a')\n"}
     )
-    assert f"    {FIRST}        plt.savefig('a')\n" in found["beside.py"]
+    assert f"    {IMPORTED}:\n        plt.savefig('a')\n" in found["beside.py"]

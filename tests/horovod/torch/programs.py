@@ -293,6 +293,7 @@ class Ranks(ModuleType):
         super().__init__("horovod.torch")
         self.size = lambda: size
         self.rank = self.local_rank = lambda: rank
+        self.is_initialized = lambda: True
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

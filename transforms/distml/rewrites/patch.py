@@ -7,6 +7,7 @@ finds each node by its place, and makes all changes in one go. What is not chang
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from distml.rewrites.model import Edit, Rewritten
@@ -104,11 +105,9 @@ class Patch:
         self._put(self.requests.statements[statement].after, code, first)
         self._note(statement, note)
 
-    def amend(self, code: str, amended: str) -> None:
-        """Change statements that were asked for around others."""
-        for around in self.requests.statements.values():
-            for codes in (around.before, around.after):
-                codes[:] = [each.replace(code, amended) for each in codes]
+    def amend(self, code: str, amended: str, where: Callable[[ast.AST, str], bool] = lambda *_: True) -> None:
+        """Change a part of the code that was asked for, by default wherever it stands."""
+        self.requests.change(lambda node, text: text.replace(code, amended) if where(node, text) else text)
 
     def tell(self, statement: ast.stmt, note: Note) -> None:
         """Say why what was asked for around a statement is as it is."""
@@ -124,10 +123,9 @@ class Patch:
         self.requests.statements[statement].removed = True
         self._note(statement, note)
 
-    def begin(self, owner: ast.stmt, code: str, note: Note) -> None:
+    def begin(self, owner: ast.stmt, code: str, note: Note, *, first: bool = False) -> None:
         """Put statements at the start of the body of a function (behind its docstring), loop, `with`, `if`, ..."""
-        if code not in self.requests.begins[owner]:
-            self.requests.begins[owner].append(code)
+        self._put(self.requests.begins[owner], code, first)
         self._note(owner, note)
 
     def end(self, owner: ast.stmt, code: str, note: Note) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 
@@ -47,3 +47,17 @@ class Requests:
         for node, around in self.statements.items():
             codes = (*around.before, *around.near, *around.after, around.guard or "")
             yield from ((node, code) for code in codes)
+
+    def change(self, changed: Callable[[ast.AST, str], str]) -> None:
+        """Change the code that was asked for, by what `changed` makes of a node and its code."""
+        listed = (self.expressions, self.arguments, self.items, self.begins, self.ends, self.parameters)
+        for node, codes in (each for asked in listed for each in asked.items()):
+            codes[:] = [changed(node, code) for code in codes]
+        for call, named in self.keywords.items():
+            named |= {name: changed(call, code) for name, code in named.items()}
+        for method, function in self.handed.items():
+            self.handed[method] = changed(method, function)
+        for statement, around in self.statements.items():
+            for codes in (around.before, around.near, around.after):
+                codes[:] = [changed(statement, code) for code in codes]
+            around.guard = around.guard and changed(statement, around.guard)

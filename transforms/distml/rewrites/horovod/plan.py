@@ -84,6 +84,8 @@ class Plan:
     editable: frozenset[str]
     set_up: Callable[[Plan, Unit], World]
     """Puts the start-up into a file; it asks the plan for changes, so the plan cannot import it."""
+    shared: frozenset[str] = frozenset()
+    """The locations of files that other scripts import too."""
     loops: list[Loop] = field(default_factory=list)
     warnings: list[Remark] = field(default_factory=list)
     refusals: list[Remark] = field(default_factory=list)

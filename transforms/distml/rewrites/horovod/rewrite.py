@@ -56,9 +56,9 @@ class Outcome:
         return {} if self.plan.refusals else made
 
 
-def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan:
-    """The changes that make `program` distributed, or the refusals."""
-    plan = Plan(program, options, frozenset(editable), set_up)
+def plan_of(program: Program, options: Options, editable: Iterable[str], shared: frozenset[str] = frozenset()) -> Plan:
+    """The changes that make `program` distributed, or the refusals; `shared` are the files that other scripts import too."""
+    plan = Plan(program, options, frozenset(editable), set_up, shared)
     found: list[tuple[Flow, Loop]] = [(flow, loop) for flow in flows() for loop in flow.find(program)]
     if options.framework != "auto":
         found = [(flow, loop) for flow, loop in found if loop.start in STARTS[options.framework]]
@@ -97,9 +97,15 @@ def plan_of(program: Program, options: Options, editable: Iterable[str]) -> Plan
     return plan
 
 
-def rewrite(program: Program, options: Options, editable: Iterable[str], texts: Mapping[str, str]) -> Outcome:
-    """Plan the changes; `texts` are the files as they are on disk, by location."""
-    return Outcome(plan_of(program, options, editable), texts)
+def rewrite(
+    program: Program,
+    options: Options,
+    editable: Iterable[str],
+    texts: Mapping[str, str],
+    shared: frozenset[str] = frozenset(),
+) -> Outcome:
+    """Plan the changes; `texts` are the files as they are on disk, by location, `shared` those that other scripts import."""
+    return Outcome(plan_of(program, options, editable, shared), texts)
 
 
 def rewrite_text(path: str, options: Options = Options(), folder: str | None = None) -> Outcome:  # noqa: B008 - frozen

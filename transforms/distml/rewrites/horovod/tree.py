@@ -234,6 +234,7 @@ class _Planner:
     limited: Callable[[], AbstractContextManager[None]]
     found: Survey
     between: frozenset[str]
+    _shared: frozenset[str] = frozenset()
 
     def component(self, files: list[SourceFile], trainers: list[SourceFile]) -> None:
         """Files that belong together. Each script is a program with what it imports; scripts that would change one file
@@ -244,7 +245,8 @@ class _Planner:
         if not trainers:
             return
         outcomes: list[Outcome] = []
-        entries = trainers if len(files) > LARGEST else self._entries(files)
+        self._shared = self._imported(files) if len(files) <= LARGEST else frozenset()
+        entries = trainers if len(files) > LARGEST else [each for each in files if each.location not in self._shared]
         for entry in [*entries, *trainers]:
             if not any(_holds(each, entry) for each in outcomes):
                 outcomes += self._plan([entry])
@@ -254,16 +256,15 @@ class _Planner:
             outcomes += self._plan([unit.source for each in pair for unit in each.plan.program.roots])
         self.found.outcomes += outcomes
 
-    def _entries(self, files: list[SourceFile]) -> list[SourceFile]:
-        """The files that no other imports."""
+    def _imported(self, files: list[SourceFile]) -> frozenset[str]:
+        """The locations of the files that others import."""
         known = {each.location: each for each in files}
-        imported = {
+        return frozenset(
             used.location
             for each in files
             for used in _used(each, self.project, known)
             if used.location != each.location
-        }
-        return [each for each in files if each.location not in imported]
+        )
 
     def _plan(self, roots: list[SourceFile]) -> list[Outcome]:
         try:
@@ -284,7 +285,7 @@ class _Planner:
             location: unit.source.text if unit.source.notebook or location in self.overlay else read_file(location)
             for location, unit in mine.items()
         }
-        outcome = rewrite(program, self.options, self.editable, texts)
+        outcome = rewrite(program, self.options, self.editable, texts, self._shared)
         if self.texts:
             _ = outcome.files
         return outcome

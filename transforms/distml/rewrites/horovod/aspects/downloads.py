@@ -10,11 +10,12 @@ import re
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.destinations import written
 from distml.rewrites.horovod.aspects.during import during_training, since_training, trains
 from distml.rewrites.horovod.aspects.opened import is_read
 from distml.rewrites.horovod.aspects.outputs import private
-from distml.rewrites.horovod.aspects.setup import behind_start, start_of, started
+from distml.rewrites.horovod.aspects.setup import behind_start, start_of
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.source.nodes import walk

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.outputs import guard, guarded
 from distml.rewrites.horovod.aspects.purity import reads_only
-from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
 from distml.training.around import owner_of

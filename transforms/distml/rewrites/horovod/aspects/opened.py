@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.destinations import (
     FILE,
     FOLDER,
@@ -20,7 +21,6 @@ from distml.rewrites.horovod.aspects.destinations import (
 )
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.outputs import guarded, kind_of, on_each_machine, private
-from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk

@@ -11,11 +11,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.destinations import opens_to_write
 from distml.rewrites.horovod.aspects.during import since_training
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import reads_only
-from distml.rewrites.horovod.aspects.setup import helper, started
+from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
 from distml.source.nodes import walk

@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.during import during_training
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.outputs import guard, guarded, private
 from distml.rewrites.horovod.aspects.purity import reads_only
-from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.notes import WRITTEN
 from distml.rewrites.horovod.plan import Plan
 from distml.training.syntax import values_given

@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.aspects.setup import anchor_of, behind_start
+from distml.rewrites.horovod.aspects.anchors import anchor_of
+from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.program import Program

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from distml.rewrites.horovod.aspects.anchors import anchor_of
 from distml.rewrites.horovod.aspects.origins import origins
-from distml.rewrites.horovod.aspects.setup import anchor_of
 from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.session_frames import reads, targets
 from distml.rewrites.horovod.flows.session_graph import is_counter

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.aspects.setup import anchor_of
+from distml.rewrites.horovod.aspects.anchors import anchor_of
 from distml.rewrites.horovod.flows.pytorch.gradients import Gradients
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers, Place
 from distml.rewrites.horovod.flows.pytorch.placement import Placement

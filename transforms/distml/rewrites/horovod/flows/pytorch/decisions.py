@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.aspects.setup import started
+from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study

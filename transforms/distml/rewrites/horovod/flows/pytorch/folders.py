@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.destinations import logged, opened, recorded
 from distml.rewrites.horovod.aspects.drawing import is_of_process
-from distml.rewrites.horovod.aspects.setup import started
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
+from distml.rewrites.horovod.aspects.anchors import anchor_of
 from distml.rewrites.horovod.aspects.drawing import DRAWS, draws, kinds_of
-from distml.rewrites.horovod.aspects.setup import anchor_of, at_start, behind_start
+from distml.rewrites.horovod.aspects.setup import at_start, behind_start
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
