@@ -74,6 +74,7 @@ def either(vm: Machine, arms: Sequence[Callable[[], None]], free: bool, conditio
             raise_first(vm, attempts)
         raise PathEnd
     vm.state = join_states(vm, ends)
+    vm.frame.passed = None
 
 
 def _left(vm: Machine) -> int:

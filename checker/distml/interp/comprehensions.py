@@ -38,17 +38,29 @@ class _Collector:
 
 
 def _collect(vm: Machine, node: Comprehension, parts: tuple[ast.expr, ...]) -> _Collector:
+    collector = _Collector()
+
+    def produce() -> None:
+        collector.items.append(tuple(vm.language.evaluate(vm, part) for part in parts))
+
+    _run(vm, node, collector, produce)
+    return collector
+
+
+def for_each(vm: Machine, node: Comprehension, produce: Callable[[], None]) -> bool:
+    """Run something where an item of a comprehension is made, with its variables; whether that was once for each item."""
+    collector = _Collector()
+    _run(vm, node, collector, produce)
+    return collector.exact
+
+
+def _run(vm: Machine, node: Comprehension, collector: _Collector, produce: Callable[[], None]) -> None:
     # Outside, as Python does: in a class body it meets the names of the class.
     first = vm.language.evaluate(vm, node.generators[0].iter)
     frame = Frame(vm.serial(), "<comprehension>", scope_of(node), vm.frame.module, vm.frame)
     frame.receiver, frame.owner = vm.frame.receiver, vm.frame.owner
     vm.open_frame(frame)
-    collector = _Collector()
     outer, vm.frame = vm.frame, frame
-
-    def produce() -> None:
-        collector.items.append(tuple(vm.language.evaluate(vm, part) for part in parts))
-
     try:
         _generate(vm, node.generators, collector, produce, first)
     finally:
@@ -59,7 +71,6 @@ def _collect(vm: Machine, node: Comprehension, parts: tuple[ast.expr, ...]) -> _
                 vm.state.drop((frame.ident, name))
     if frame.captured:
         outer.captured = True
-    return collector
 
 
 def _generate(

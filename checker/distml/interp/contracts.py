@@ -10,10 +10,12 @@ flags is the program's own affair. The finding stands where the numbers were wri
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_op
+from distml.interp.comprehensions import for_each
 from distml.interp.findings import fail
 from distml.interp.installed import seen_from
 from distml.interp.machine import Handler, PathEnd
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
     from distml.interp.frames import Frame
     from distml.interp.machine import Machine
+    from distml.interp.reached import Test
 
 _ERRORS = frozenset(
     f"builtins.{name}"
@@ -75,13 +78,19 @@ def check_raises(vm: Machine, node: ast.Raise) -> None:
     """The program raises: a finding if it does so because of sizes, and certainly."""
     if not (vm.frame.tests and _is_certain(vm)):
         return
-    test, holds = vm.frame.tests[-1]
+    test = vm.frame.tests[-1]
     made = node.exc if isinstance(node.exc, ast.Call) else None
     raised = node.exc if made is None else made.func
     if isinstance(raised, ast.Name | ast.Attribute) and _is_error(vm, raised):
-        where = f"`{vm.snippet(test)}`" + ("" if holds else " does not hold")
-        what = f"{vm.snippet(raised)} is raised{_inside(vm)} because {where}"
-        _report(vm, "SHP702", node, _reasons(vm, test, holds), what, made.args[0] if made and made.args else None)
+        what = f"{vm.snippet(raised)} is raised{_inside(vm)} because {_outcome(vm, test)}"
+        _report(vm, "SHP702", node, _reasons_of(vm, test), what, made.args[0] if made and made.args else None)
+
+
+def _outcome(vm: Machine, test: Test) -> str:
+    if test.pattern is None:
+        return f"`{vm.snippet(test.node)}`" + ("" if test.holds else " does not hold")
+    verb = "matches" if test.holds else "does not match"
+    return f"`{vm.snippet(test.node)}` {verb} `{vm.snippet(test.pattern)}`"
 
 
 def asserted(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -132,6 +141,17 @@ def _called(vm: Machine) -> str:
 # --- what a condition is about ---------------------------------------------------------
 
 
+def _reasons_of(vm: Machine, test: Test) -> list[Leaf]:
+    """Those of a condition; a pattern is about sizes unless it asks for a type, a key, or None, True or False."""
+    if test.pattern is None:
+        return _reasons(vm, test.node, test.holds)
+    others = any(isinstance(part, _NO_SIZES) for part in ast.walk(test.pattern))
+    return [] if others else _leaves(vm, [test.node])
+
+
+_NO_SIZES = (ast.MatchClass, ast.MatchMapping, ast.MatchSingleton)
+
+
 def _reasons(vm: Machine, test: ast.expr, outcome: bool) -> list[Leaf]:
     """The sizes that make a condition come out as it does; none where it is not about sizes, or not only about known ones."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -142,6 +162,8 @@ def _reasons(vm: Machine, test: ast.expr, outcome: bool) -> list[Leaf]:
         return _leaves(vm, [test.left, *test.comparators])
     if isinstance(test, ast.BinOp):
         return _leaves(vm, [test])
+    if isinstance(test, ast.Call):
+        return _of_items(vm, test, outcome)
     return _of_caller(vm, test, outcome) if isinstance(test, ast.Name) else []
 
 
@@ -152,6 +174,45 @@ def _of_operands(vm: Machine, test: ast.BoolOp, outcome: bool) -> list[Leaf]:
         if truth(vm, _peek(vm, operand)) is outcome:
             return _reasons(vm, operand, outcome)
     return []
+
+
+_QUANTIFIERS = {"builtins.any": True, "builtins.all": False}
+"""Each with the outcome for which one item is enough; for the other it takes all."""
+
+
+def _of_items(vm: Machine, test: ast.Call, outcome: bool) -> list[Leaf]:
+    """Those of `any(...)`, an `or` of the items of a comprehension or a display, and of `all(...)`, an `and` of them."""
+    function = _peek(vm, test.func)
+    decisive = _QUANTIFIERS.get(function.name) if isinstance(function, Lib) else None
+    items = test.args[0] if decisive is not None and len(test.args) == 1 else None
+    if isinstance(items, ast.List | ast.Tuple | ast.Set):
+        return _of_operands(vm, ast.BoolOp(ast.Or() if decisive else ast.And(), items.elts), outcome)
+    if not isinstance(items, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+        return []
+    item = items.elt
+    found: list[list[Leaf]] = []
+
+    def ask() -> None:
+        if outcome is not decisive or (not found and truth(vm, vm.language.evaluate(vm, item)) is outcome):
+            found.append(_reasons(vm, item, outcome))
+
+    known = _trial(vm, lambda: Const(for_each(vm, items, ask))) == Const(True)
+    return _merged(found) if known and all(found) else []
+
+
+def _merged(found: list[list[Leaf]]) -> list[Leaf]:
+    """One leaf for what is written the same, with each of its values."""
+    merged: dict[str, list[Leaf]] = {}
+    for leaf in itertools.chain(*found):
+        merged.setdefault(leaf.text, []).append(leaf)
+    return [
+        Leaf(
+            text,
+            ", ".join(dict.fromkeys(leaf.value for leaf in leaves)),
+            tuple(dict.fromkeys(origin for leaf in leaves for origin in leaf.origins)),
+        )
+        for text, leaves in merged.items()
+    ]
 
 
 def _of_caller(vm: Machine, test: ast.Name, outcome: bool) -> list[Leaf]:

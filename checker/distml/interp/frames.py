@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from distml.interp.generators import Outside
+    from distml.interp.reached import Test
     from distml.interp.scope import Scope
     from distml.interp.state import State
     from distml.shapes import Dim
@@ -56,7 +57,8 @@ class Frame:
         self.receiver: Value | None = None
         self.captured = False
         self.caller: ast.AST | None = None
-        self.tests: list[tuple[ast.expr, bool]] = []
+        self.tests: list[Test] = []
+        self.passed: tuple[ast.stmt, list[Test]] | None = None
         self.function: Function | None = None
         self.sizes: dict[str, Dim] = {}
         self.size_groups: dict[str, tuple[Dim, ...]] = {}

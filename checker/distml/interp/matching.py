@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from distml.interp.branches import either
 from distml.interp.names import assign_name
 from distml.interp.operators import compare
-from distml.interp.state import State
+from distml.interp.reached import Test, run_arm
+from distml.interp.state import State, join_states
 from distml.interp.truth import truth
 from distml.interp.typetests import is_instance
 from distml.ops.python.keys import canonical, find_key
@@ -29,29 +30,44 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from distml.interp.machine import Machine
 
 
 def execute_match(vm: Machine, node: ast.Match) -> None:
     """Run the first case that matches; one that may match is the arm of an `if` whose other arm is the cases behind it."""
-    _cases(vm, node.cases, vm.language.evaluate(vm, node.subject))
+    _cases(vm, node, node.cases, vm.language.evaluate(vm, node.subject))
 
 
-def _cases(vm: Machine, cases: list[ast.match_case], subject: Value) -> None:
+def _cases(vm: Machine, node: ast.Match, cases: list[ast.match_case], subject: Value) -> None:
+    tests: list[Test] = []
     for index, case in enumerate(cases):
         before = vm.state.fork()
-        known = _matches(vm, case, subject)
+        matches = match_pattern(vm, case.pattern, subject)
+        known = _guarded(vm, case, matches)
+        tests += _tested(node, case, matches, known)
         if known is True:
-            vm.language.execute_block(vm, case.body)
+            run_arm(vm, node, tests, case.body, [other.body for other in cases if other is not case])
             return
         if known is None:
-            bound, vm.state = vm.state, before
-            _perhaps(vm, bound, case.body, cases[index + 1 :], subject)
+            bound, vm.state, others = vm.state, before, cases[index + 1 :]
+            _perhaps(vm, bound, case.body, lambda others=others: _cases(vm, node, others, subject))  # type: ignore[misc]
             return
-        vm.state = before
+        if not matches:  # what a pattern has bound stays bound where its guard does not hold
+            vm.state = before
+    run_arm(vm, node, tests, [], [case.body for case in cases])
 
 
-def _perhaps(vm: Machine, bound: State, body: list[ast.stmt], others: list[ast.match_case], subject: Value) -> None:
+def _tested(node: ast.Match, case: ast.match_case, matches: bool | None, known: bool | None) -> list[Test]:
+    """What a case that is decided has tested; nothing if any subject matches."""
+    if case.guard is not None and matches is not False:
+        return [Test(case.guard, bool(known))]
+    plain = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
+    return [] if plain else [Test(node.subject, bool(known), case.pattern)]
+
+
+def _perhaps(vm: Machine, bound: State, body: list[ast.stmt], others: Callable[[], None]) -> None:
     """Follow a case whose pattern may match, in the state in which its names are bound, and the cases behind it."""
 
     def case() -> None:
@@ -64,12 +80,11 @@ def _perhaps(vm: Machine, bound: State, body: list[ast.stmt], others: list[ast.m
     else:
         flag = Flag("the case matches", vm.serial())
         conditions = (flag, negate(flag))
-    either(vm, [case, lambda: _cases(vm, others, subject)], False, conditions)
+    either(vm, [case, others], False, conditions)
 
 
-def _matches(vm: Machine, case: ast.match_case, subject: Value) -> bool | None:
-    """Whether the pattern of a case matches and its guard holds, None when unknown."""
-    known = match_pattern(vm, case.pattern, subject)
+def _guarded(vm: Machine, case: ast.match_case, known: bool | None) -> bool | None:
+    """Whether the pattern of a case, which matches as `known` says, matches and its guard holds, None when unknown."""
     if known is False or case.guard is None:
         return known
     holds = truth(vm, vm.language.evaluate(vm, case.guard))
@@ -88,8 +103,7 @@ def match_pattern(vm: Machine, pattern: ast.pattern, value: Value) -> bool | Non
             assign_name(vm, pattern.name, value)
         return known
     if isinstance(pattern, ast.MatchOr):
-        answers = [match_pattern(vm, p, value) for p in pattern.patterns]
-        return True if True in answers else (None if None in answers else False)
+        return _alternatives(vm, pattern.patterns, value)
     if isinstance(pattern, ast.MatchSequence):
         return _sequence(vm, pattern, value)
     if isinstance(pattern, ast.MatchClass):
@@ -97,6 +111,24 @@ def match_pattern(vm: Machine, pattern: ast.pattern, value: Value) -> bool | Non
     if isinstance(pattern, ast.MatchMapping):
         return _mapping(vm, pattern, value)
     return None
+
+
+def _alternatives(vm: Machine, patterns: list[ast.pattern], value: Value) -> bool | None:
+    """The first alternative that matches binds the names; one that does not binds nothing."""
+    known: bool | None = False
+    ends: list[State] = []
+    for pattern in patterns:
+        before = vm.state.fork()
+        matches = match_pattern(vm, pattern, value)
+        known = known if matches is False else matches
+        if matches is not False:
+            ends.append(vm.state)
+        if matches:
+            break
+        vm.state = before
+    if ends:
+        vm.state = join_states(vm, ends)
+    return known
 
 
 def _all(answers: list[bool | None]) -> bool | None:

@@ -22,6 +22,7 @@ from distml.interp.matching import execute_match
 from distml.interp.names import assign_name
 from distml.interp.operators import binary
 from distml.interp.patterns import assign_target
+from distml.interp.reached import Test, run_arm, run_behind
 from distml.interp.refine import refine
 from distml.interp.subscripts import store_subscript, subscript
 from distml.values import NONE, Class, Opaque, Value
@@ -34,8 +35,13 @@ if TYPE_CHECKING:
 
 def execute_block(vm: Machine, body: list[ast.stmt]) -> None:
     """Run statements in order; raises `PathEnd` when the path ends in one."""
+    before: ast.stmt | None = None
     for statement in body:
-        execute(vm, statement)
+        if isinstance(statement, ast.Raise):
+            run_behind(vm, statement, before)
+        else:
+            execute(vm, statement)
+        before = statement
 
 
 def execute(vm: Machine, node: ast.stmt) -> None:
@@ -92,11 +98,8 @@ def _if(vm: Machine, node: ast.If) -> None:
     value, known, conditions = decided(vm, node, node.test)
     if known is not None:
         refine(vm, node.test, known)
-        vm.frame.tests.append((node.test, known))
-        try:
-            execute_block(vm, node.body if known else node.orelse)
-        finally:
-            vm.frame.tests.pop()
+        taken, other = (node.body, node.orelse) if known else (node.orelse, node.body)
+        run_arm(vm, node, [Test(node.test, known)], taken, [other])
         return
 
     def arm(body: list[ast.stmt], holds: bool) -> Callable[[], None]:
