@@ -11,7 +11,7 @@ from distml.interp.callbacks import give_away
 from distml.interp.calls import call_value, each_alternative, read_attribute
 from distml.interp.changes import STORAGE
 from distml.interp.class_record import ClassRecord, Property, Super, SuperMethod
-from distml.interp.classes import CONTAINERS, COPY, entry, is_known_base, lookup
+from distml.interp.classes import CONTAINERS, COPY, HAVING, entry, is_known_base, lookup
 from distml.interp.data_files import is_open_file
 from distml.interp.guess import guessed_attribute
 from distml.interp.imports import module_attribute, part_of_library, set_module_attribute
@@ -26,7 +26,6 @@ from distml.interp.storage import child, held_by, replace_attributes, set_child,
 from distml.interp.unsettled import forget_around
 from distml.ops import Call
 from distml.ops.dialect import dialect, library_of
-from distml.ops.python.lightning import HOLDERS
 from distml.ops.registry import find_attribute, find_layer, find_op
 from distml.values import (
     Bound,
@@ -306,7 +305,7 @@ def bind_method(vm: Machine, member: Value, receiver: Value, cls: Value) -> Valu
         owner = member.name.rpartition(".")[0]
         if owner in CONTAINERS:
             return LibMethod(member.name, held_by(vm, receiver))
-        if find_layer(owner) is not None or owner.startswith("torch.nn.Module") or owner in HOLDERS:
+        if find_layer(owner) is not None or owner.startswith("torch.nn.Module") or owner in HAVING:
             return _bind_member(vm, member.name, receiver)
     if isinstance(member, Union):
         return join_many(vm, [bind_method(vm, option, receiver, cls) for option in member.options])

@@ -203,7 +203,7 @@ def _call_op(vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: s
         return _not_followed(vm, name, arguments, node)
 
     def run(*values: Value) -> Value:
-        given = _rebuilt(arguments, values if lib == "builtins" else _numbers(vm, values))
+        given = _rebuilt(arguments, values if lib == "builtins" and name not in _OF_NUMBERS else _numbers(vm, values))
         result = _guarded(vm, name, node, function, given, lib, text)
         if isinstance(result, Tensor | Tup | Ref) and not is_in_place(name):
             result = rearranged(name, result, values) if isinstance(result, Tensor) else result
@@ -214,6 +214,10 @@ def _call_op(vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: s
 
     result = stamp(vm, each_alternative(vm, arguments.values(), run), node)
     return vm.reshaped(out, out.shape) if isinstance(out, Tensor) and isinstance(result, Tensor) else result
+
+
+_OF_NUMBERS = frozenset(f"builtins.{name}" for name in "int float complex range abs round divmod pow".split())
+"""Built-ins for which a member of an `IntEnum` is its number; others hand on what they are given."""
 
 
 def _numbers(vm: Machine, values: Sequence[Value]) -> Sequence[Value]:

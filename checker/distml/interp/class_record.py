@@ -26,6 +26,8 @@ class ClassRecord(Record):
     fields: tuple[tuple[str, Value | None], ...] | None = None
     kind: str = "class"
     members: tuple[Value, ...] = ()
+    composites: dict[int, Value] = field(default_factory=dict)
+    """Of a flag: the member for each number that its members make together."""
     metaclass: Value | None = None
     registers: bool = False
     """Whether classes that do not derive from it may count as derived: its `register` was asked for."""

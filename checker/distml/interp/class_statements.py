@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.class_record import ClassRecord, Property
+from distml.interp.class_record import ClassRecord
 from distml.interp.classes import KINDS, linearize
+from distml.interp.enumerations import Numbering, is_enumeration, make_members
 from distml.interp.frames import Frame
 from distml.interp.metaclasses import made_by_metaclass
 from distml.interp.scope import NESTED, scope_of
-from distml.values import Class, Const, DictRecord, Function, InstanceRecord, Lib, Opaque, Ref, Tup, Value
+from distml.values import Class, Const, DictRecord, Lib, Ref, Tup, Value
 
 if TYPE_CHECKING:
     from distml.interp.arguments import Arguments
@@ -79,8 +80,13 @@ def _run_body(vm: Machine, node: ast.ClassDef, address: int) -> tuple[dict[str, 
     vm.frame.captured = True
     outer, vm.frame = vm.frame, frame
     # The frame stands on the stack of calls for messages only.
+    record: ClassRecord = vm.at(address)
+    numbering = Numbering(vm, frame, record) if is_enumeration(vm, record.mro) else None
     try:
-        vm.language.execute_block(vm, node.body)
+        for statement in node.body:
+            vm.language.execute(vm, statement)
+            if numbering is not None:
+                numbering.assigned(vm, statement)
     finally:
         vm.frame = outer
     found: dict[str, Value] = {}
@@ -102,65 +108,14 @@ def _in_order(node: ast.ClassDef, names: set[str]) -> list[str]:
     return sorted(names, key=lambda name: (first.get(name, -1), name))
 
 
-_NUMBERS = frozenset({"enum.IntEnum", "enum.IntFlag", "builtins.int"})
-"""Members of enumerations that derive from one of these are numbers."""
-_FLAGS = frozenset({"enum.Flag", "enum.IntFlag"})
-
-
 def _special_kind(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Class) -> None:
     for base in record.mro[1:]:
         if isinstance(base, Lib) and base.name in KINDS:
             record.kind = KINDS[base.name]
             break
-        if isinstance(base, Class) and vm.at(base.address).kind == "enum":
-            record.kind = "enum"
+    if is_enumeration(vm, record.mro[1:]):
+        record.kind = "enum"
     if record.kind == "namedtuple":
         record.fields = vm.language.own_fields(node, record)
     elif record.kind == "enum":
-        _make_members(vm, node, record, cls)
-
-
-def _make_members(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Class) -> None:
-    members: list[Value] = []
-    number: int | None = 0
-    written: dict[Value, Value] = {}
-    for name, value in record.attrs.items():
-        if name.startswith("_") or isinstance(value, Function | Property):
-            continue
-        if not _assigned_in(node, name):
-            continue
-        if value in written:  # a second name
-            record.attrs[name] = written[value]
-            continue
-        as_written, value = value, _automatic(record, name, value, number)
-        number = value.value if isinstance(value, Const) and type(value.value) is int else None
-        attrs = {"name": Const(name), "value": value, "_value_": value}
-        member = vm.allocate(InstanceRecord(cls, attrs))
-        record.attrs[name] = written[as_written] = written[value] = member
-        members.append(member)
-        if number is not None and not _NUMBERS.isdisjoint(base.name for base in record.mro if isinstance(base, Lib)):
-            vm.numbered[member] = value
-    record.members = tuple(members)
-
-
-def _automatic(record: ClassRecord, name: str, value: Value, last: int | None) -> Value:
-    """What `auto()` stands for behind the number `last`."""
-    if not isinstance(value, Opaque) or value.name not in ("auto()", "enum.auto()"):
-        return value
-    bases = {base.name for base in record.mro if isinstance(base, Lib)}
-    if "_generate_next_value_" in record.attrs or any(base is None for base in record.mro[:-1]):
-        return value
-    if "enum.StrEnum" in bases:
-        return Const(name.lower())
-    if last is None:
-        return value
-    return Const(1 << last.bit_length() if bases & _FLAGS else last + 1)
-
-
-def _assigned_in(node: ast.ClassDef, name: str) -> bool:
-    return any(
-        isinstance(target, ast.Name) and target.id == name
-        for statement in node.body
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-    )
+        make_members(vm, node, record, cls)

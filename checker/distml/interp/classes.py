@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp.join import join_values
 from distml.interp.library import MODULE_BASES, entry_of, is_module, library_bases, library_member
+from distml.ops.python.enumerations import FLAGS
 from distml.ops.python.lightning import HOLDERS
 from distml.ops.registry import find_layer
 from distml.values import Class, Lib, Value
@@ -30,6 +31,9 @@ HARMLESS_BASES = frozenset(
     }
 )
 """Library classes of which an instance has no shape-carrying attributes of its own."""
+
+HAVING = frozenset({*HOLDERS, *FLAGS})
+"""Library classes whose methods the objects of a class derived from one have as they are."""
 
 KINDS = {
     "enum.Enum": "enum",
@@ -113,7 +117,7 @@ def lookup(vm: Machine, mro: tuple[Value | None, ...], name: str) -> tuple[Value
             if container is not None and hasattr(container, name):
                 return (None, True) if member is None else (Lib(member), False)
             if member is not None:
-                known = (is_module((base,)) or base.name in HOLDERS) and not vm.patches.has(member)
+                known = (is_module((base,)) or base.name in HAVING) and not vm.patches.has(member)
                 return (Lib(member), False) if known else (None, True)
     return None, False
 

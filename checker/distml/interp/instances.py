@@ -107,7 +107,8 @@ def _by_own_means(vm: Machine, cls: Class, new: Function, arguments: Arguments, 
 def new_object(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`object.__new__(cls)`."""
     cls = arguments.args[0] if arguments.args else None
-    plain = isinstance(cls, Class) and vm.at(cls.address).kind == "class" and None not in vm.at(cls.address).mro
+    kind = vm.at(cls.address).kind if isinstance(cls, Class) else None
+    plain = kind == "enum" or (isinstance(cls, Class) and kind == "class" and None not in vm.at(cls.address).mro)
     return bare(vm, cls, node) if isinstance(cls, Class) and plain else unknown_call(vm, arguments, node)
 
 
@@ -224,12 +225,16 @@ def changed_copy(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _enum_member(vm: Machine, record: ClassRecord, arguments: Arguments) -> Value:
+    """`Size(value)`: the member that has this value."""
     wanted = arguments.args[0] if len(arguments.args) == 1 else None
-    if isinstance(wanted, Const):
-        for member in record.members:
-            entry = vm.record(member) if isinstance(member, Ref) else None
-            if isinstance(entry, InstanceRecord) and entry.attrs.get("value") == wanted:
-                return member
+    for member in (*record.members, *record.composites.values(), *record.attrs.values()):
+        entry = vm.record(member) if isinstance(member, Ref) else None
+        if member == wanted or (
+            isinstance(wanted, Const | Tup)
+            and isinstance(entry, InstanceRecord)
+            and entry.attrs.get("_value_") == wanted
+        ):
+            return member
     return vm.opaque(record.name)
 
 

@@ -16,7 +16,7 @@ from distml.ops.arraylike import may_redefine
 from distml.ops.dialect import dialect, library_of
 from distml.ops.python.conditions import condition
 from distml.ops.python.joined import as_times, is_sequence
-from distml.ops.python.keys import underlying
+from distml.ops.python.keys import enumeration_of, underlying
 from distml.ops.registry import find_op
 from distml.solver.formula import negate
 from distml.values import (
@@ -91,7 +91,6 @@ def binary(
 ) -> Value:
     """`left operator right`; `in_place` for augmented assignment."""
     symbol, name = BINARY[type(operator)]
-    left, right = underlying(vm, left), underlying(vm, right)
 
     def run() -> Value:
         return each_alternative(vm, (left, right), lambda a, b: _binary(vm, symbol, name, a, b, node, in_place))
@@ -100,6 +99,8 @@ def binary(
 
 
 def _binary(vm: Machine, symbol: str, name: str, left: Value, right: Value, node: ast.AST, in_place: bool) -> Value:
+    if name not in ("or", "and", "xor") or not (_is_flag(vm, left) or _is_flag(vm, right)):
+        left, right = underlying(vm, left), underlying(vm, right)
     overloaded = _overloaded(vm, name, left, right, in_place)
     if overloaded is not None:
         return overloaded
@@ -209,6 +210,10 @@ def _first_answer(vm: Machine, order: list[tuple[Value, str, Value]]) -> Value |
 
 def _is_object(vm: Machine, value: Value) -> bool:
     return isinstance(value, Ref) and isinstance(vm.record(value), InstanceRecord)
+
+
+def _is_flag(vm: Machine, value: Value) -> bool:
+    return bool(getattr(enumeration_of(vm, value), "composites", None))
 
 
 def _derived(vm: Machine, value: Value, other: Value) -> bool:

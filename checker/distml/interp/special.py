@@ -14,6 +14,7 @@ from distml.interp.class_statements import made_by_type
 from distml.interp.contracts import CHECKS
 from distml.interp.data_files import DATA
 from distml.interp.entries import ENTRIES
+from distml.interp.enumerations import automatic
 from distml.interp.exits import EXITS
 from distml.interp.fields import as_dict, field_default, model_field
 from distml.interp.gradients import GRADIENTS
@@ -36,6 +37,7 @@ from distml.interp.unsettled import unsettle_names
 from distml.interp.validated import validate
 from distml.interp.weights import WEIGHTS
 from distml.ops.dialect import TENSOR_CLASSES, library_of
+from distml.ops.python.enumerations import FLAGS
 from distml.ops.registry import find_layer, find_op
 from distml.shapes import Shape
 from distml.values import (
@@ -47,6 +49,7 @@ from distml.values import (
     InstanceRecord,
     IteratorRecord,
     Lib,
+    LibMethod,
     Many,
     Opaque,
     Prim,
@@ -294,7 +297,7 @@ def _len(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
             return Const(len(vm.at(value.address).members))
         record = vm.record(value) if isinstance(value, Ref) else None
         method = vm.attribute(value, "__len__") if isinstance(record, InstanceRecord) else None
-        if isinstance(method, Bound):
+        if isinstance(method, Bound) or (isinstance(method, LibMethod) and method.name.startswith(FLAGS)):
             return call_value(vm, method, Arguments([]), node)
         return call_op(vm, "builtins.len", Arguments([value]), node, "builtins")
 
@@ -357,7 +360,8 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.delattr": _delattr,
     **dict.fromkeys((*SETTERS, "builtins.object.__setattr__", *_OF_TENSORS), _set_plainly),
     "builtins.hasattr": _hasattr,
-    "builtins.object.__new__": new_object,
+    **dict.fromkeys((f"builtins.{name}.__new__" for name in ("object", "int", "str")), new_object),
+    "enum.auto": automatic,
     "builtins.type": _type,
     "builtins.callable": _callable,
     "builtins.vars": _vars,

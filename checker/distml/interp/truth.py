@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.storage import held_by
 from distml.interp.typetests import has_foreign_base
+from distml.ops.python.keys import underlying
 from distml.solver.formula import FALSE, TRUE
 from distml.values import (
     Bound,
@@ -92,5 +93,10 @@ def _of_record(vm: Machine, ref: Ref) -> bool | None:
                 return None if isinstance(result, Opaque) else truth(vm, result)
         if held != ref:
             return truth(vm, held)
+        plain = underlying(vm, ref)
+        if plain != ref:
+            return truth(vm, plain)
+        if isinstance(record.cls, Class) and vm.at(record.cls.address).kind == "enum":
+            return None if vm.at(record.cls.address).open else True
         return True if record.exact and not has_foreign_base(vm, record) else None
     return None

@@ -138,7 +138,7 @@ _BY_NAME = {dialect.name: dialect for dialect in KNOWN}
 LIBRARY_OF_CLASS = {cls: dialect.name for dialect in KNOWN for cls in (dialect.tensor, *dialect.others)}
 """The library of each class of tensors."""
 TENSOR_CLASSES = frozenset(dialect.tensor for dialect in KNOWN)
-_MAKES = {"keras": "tensorflow", "flax": "jax", "optax": "jax"}
+_MAKES = {"enum": "builtins", "keras": "tensorflow", "flax": "jax", "optax": "jax"}
 """Packages whose functions give the tensors of another one."""
 
 

@@ -53,7 +53,7 @@ def is_told(world: World, record: DictRecord, key: Value) -> bool:
 
 def _member(world: World, key: Value) -> Value | None:
     """A member of an enumeration, by its class and value: one value may have two names."""
-    owner = _owner(world, key)
+    owner = enumeration_of(world, key)
     record = world.record(key) if isinstance(key, Ref) else None
     if owner is None or not isinstance(record, InstanceRecord):
         return None
@@ -95,7 +95,7 @@ def is_canonical(key: Value) -> bool:
 
 def underlying(world: World, value: Value) -> Value:
     """The number or text that a member of an `IntEnum` or `str` enumeration is; other values as they are."""
-    owner = _owner(world, value)
+    owner = enumeration_of(world, value)
     record = world.record(value) if isinstance(value, Ref) else None
     if owner is None or not isinstance(record, InstanceRecord):
         return value
@@ -104,7 +104,7 @@ def underlying(world: World, value: Value) -> Value:
     return inner if plain and inner is not None else value
 
 
-def _owner(world: World, value: Value) -> Any:
+def enumeration_of(world: World, value: Value) -> Any:
     """The record of the enumeration that a value is a member of."""
     record = world.record(value) if isinstance(value, Ref) else None
     if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
