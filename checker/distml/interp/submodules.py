@@ -94,6 +94,15 @@ def tree_of(vm: Machine, value: Value, name: str = "") -> list[tuple[str, Value]
     return None if parts[0] is None else [(path, part) for part, path in found.items()]
 
 
+def is_told_apart(vm: Machine, tree: list[tuple[str, Value]]) -> bool:
+    """Whether each part of a module is held once, under one name."""
+    records = [
+        record for _, part in tree if isinstance(part, Ref) and isinstance(record := vm.record(part), InstanceRecord)
+    ]
+    held = sum(1 for record in records for _, item in _attributes(vm, record) if _is_submodule(vm, item))
+    return held == len(tree) - 1 and len(records) == len(tree)
+
+
 def _is_followed(vm: Machine, cls: Value) -> bool:
     """Whether the attributes of an object of this class are all that it is made of."""
     if isinstance(cls, Class):

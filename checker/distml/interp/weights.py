@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_op
 from distml.interp.findings import fail
-from distml.interp.submodules import handing_out, tree_of
+from distml.interp.submodules import handing_out, is_told_apart, tree_of
 from distml.ops import Call, ShapeError
 from distml.ops.semantics.trees import states
-from distml.ops.torch.nn.wrapping import COMPUTED
+from distml.ops.torch.nn.norm import BUFFERS
+from distml.ops.torch.nn.wrapping import COMPUTED, PARTLY
 from distml.values import (
     NONE,
     Class,
@@ -60,7 +61,11 @@ def _every_parameter(vm: Machine, module: Value) -> list[tuple[str, Tensor]] | N
     seen: set[int] = set()
     for path, part in tree or ():
         record = vm.record(part) if isinstance(part, Ref) else None
-        if not isinstance(record, InstanceRecord) or COMPUTED in record.attrs or _holds_others(vm, record.cls):
+        if (
+            not isinstance(record, InstanceRecord)
+            or not _KEPT_APART.isdisjoint(record.attrs)
+            or _holds_others(vm, record.cls)
+        ):
             return None
         for name, value in record.attrs.items():
             if isinstance(value, Union | Opaque) or (isinstance(value, Tensor) and name in record.sometimes):
@@ -113,12 +118,38 @@ def _names_state_dicts(node: ast.ClassDef) -> bool:
 
 
 def _state(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    """`net.state_dict()`: the parameters that are known; there may be others."""
+    """`net.state_dict()`: all that it holds where every part of the module is known, else the parameters that are; there
+    may be others."""
     found = parameters_of(vm, arguments.args[0]) if len(arguments.args) == 1 and not arguments.kwargs else {}
+    every = _every_tensor(vm, arguments.args[0]) if found else None
     if not found:
         return call_op(vm, _STATE, arguments, node, "torch")
-    items: dict[Value, Value] = {key: Tensor("torch", value.shape, value.dtype) for key, value in found.items()}
-    return vm.allocate(DictRecord(items, exact=False))
+    items: dict[Value, Value] = {
+        key: Tensor("torch", value.shape, value.dtype) for key, value in (found if every is None else every).items()
+    }
+    return vm.allocate(DictRecord(items, exact=every is not None))
+
+
+def _every_tensor(vm: Machine, module: Value) -> dict[Value, Tensor] | None:
+    """The parameters and buffers of a module by their names, in the order of its state dict; None where not all are known.
+
+    Of an object's other tensors nothing says whether they are buffers, but for those that layers of PyTorch make.
+    """
+    tree = tree_of(vm, module) or []
+    if _every_parameter(vm, module) is None or not is_told_apart(vm, tree):
+        return None
+    found: dict[Value, Tensor] = {}
+    for path, part in tree:
+        record = vm.record(part) if isinstance(part, Ref) else None
+        attrs = record.attrs if isinstance(record, InstanceRecord) else {}
+        held = {name: value for name, value in attrs.items() if isinstance(value, Tensor)}
+        others = [name for name, value in held.items() if not value.parameter]
+        own = isinstance(record, InstanceRecord) and not isinstance(record.cls, Lib)
+        if not BUFFERS.issuperset(others) or (others and own):
+            return None
+        for name in (*(name for name in held if name not in others), *others):
+            found[Const(f"{path}.{name}" if path else name)] = held[name]
+    return found
 
 
 def _load(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -144,9 +175,11 @@ def _differ(wanted: tuple[Dim, ...], given: tuple[Dim, ...]) -> bool:
     return len(wanted) != len(given) or any(one.differs(other) for one, other in zip(wanted, given, strict=True))
 
 
+_KEPT_APART = frozenset({COMPUTED, PARTLY})
+"""Marks of a layer that has tensors which are no attributes here."""
 _UNLISTED = frozenset(
     f"torch.nn.{name}"
-    for name in """AdaptiveLogSoftmaxWithLoss GRU LSTM RNN MultiheadAttention ParameterDict ParameterList Transformer
+    for name in """AdaptiveLogSoftmaxWithLoss MultiheadAttention ParameterDict ParameterList Transformer
     TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer""".split()
 )
 """Layers of which not every parameter is an attribute."""

@@ -17,6 +17,7 @@ from distml.values import Const, Num, Tensor, Tup, Value
 if TYPE_CHECKING:
     from distml.shapes import Dim
 
+BUFFERS = frozenset({"running_mean", "running_var", "num_batches_tracked"})
 VECTORS = ("running_mean", "running_var", "weight", "bias")
 
 

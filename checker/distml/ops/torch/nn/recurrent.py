@@ -14,6 +14,7 @@ from distml.ops.rules.layers import attribute_of, given, optional, parameter, si
 from distml.ops.rules.linear import with_last
 from distml.ops.rules.ranks import Dims, each_rank
 from distml.ops.torch.nn.packed import Packed, packed
+from distml.ops.torch.nn.wrapping import PARTLY
 from distml.shapes import Dim, Shape
 from distml.values import Const, Opaque, Tensor, Tup, Union, Value
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+_MOST_LAYERS = 64
 TANH = Const("tanh")
 
 
@@ -30,10 +32,10 @@ def _parameters(
     """The weights of the first layer, and of all layers where their number is known."""
     count, both = call.const(attrs["num_layers"], int), call.flag(attrs["bidirectional"])
     if not isinstance(count, int) or both is None or own.input is None or own.out is None or own.features is None:
-        return {}
-    found: dict[str, Value] = {}
+        return {PARTLY: TRUE}
+    found: dict[str, Value] = {PARTLY: TRUE} if count > _MOST_LAYERS else {}
     rows = hidden * gates
-    for index in range(min(count, 64)):
+    for index in range(min(count, _MOST_LAYERS)):
         inside = own.input if index == 0 else own.features
         for suffix in ("", "_reverse") if both else ("",):
             name = f"l{index}{suffix}"
@@ -41,6 +43,8 @@ def _parameters(
             found[f"weight_hh_{name}"] = parameter(call, (rows, own.out))
             bias = optional(call, attrs["bias"], parameter(call, (rows,)))
             found[f"bias_ih_{name}"] = found[f"bias_hh_{name}"] = bias
+            if own.out != hidden:
+                found[f"weight_hr_{name}"] = parameter(call, (own.out, hidden))
     return found
 
 

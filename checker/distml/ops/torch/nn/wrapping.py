@@ -42,6 +42,8 @@ PARAMETRIZING = (
 RESTORING = ("remove_spectral_norm", "remove_weight_norm")
 COMPUTED = "__computed__"
 """An attribute of modules one of whose tensors is computed from parameters that are not known by name."""
+PARTLY = "__partly__"
+"""An attribute of modules some of whose parameters are not known."""
 
 
 @layer(
