@@ -5,6 +5,7 @@ https://docs.jax.dev/en/latest/notebooks/shard_map.html
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.jax.transforms import later
@@ -17,7 +18,7 @@ from distml.shapes import Dim
 from distml.values import Tup, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from distml.ops.call import Call
 
@@ -46,14 +47,36 @@ def in_parts(call: Call, f: Value, in_specs: Value, out_specs: Value, *args: Val
     listed = call.items(specs)
     if kwargs or listed is None or len(listed) != len(args):
         return call.unknown()
-    divided: Divided = {}
+    divided = _divided(call, [*zip(listed, args, strict=True)])
 
     def part(size: Dim, over: Value) -> Dim:
-        return divided.setdefault((size, over), call.symbol("part", 1))
+        return divided[size, over]
 
     made = call.apply(f, *(_along(call, spec, arg, part) for spec, arg in zip(listed, args, strict=True)))
     wholes = {(small, over): size for (size, over), small in divided.items()}
     return _along(call, out_specs, made, lambda size, over: wholes.get((size, over)) or call.symbol("whole", 1))
+
+
+def _divided(call: Call, given: Sequence[tuple[Value, Value]]) -> Divided:
+    """The parts of all sizes. As many devices stand along an axis of the mesh whatever is divided over it, so that the parts
+    of two sizes are to each other as these are: what is as large as the sizes' greatest common divisor has a part that is
+    not known, and any other a multiple of that."""
+    sizes: dict[tuple[Dim, Value], None] = {}
+
+    def note(size: Dim, over: Value) -> Dim:
+        sizes[size, over] = None
+        return size
+
+    for each, arg in given:
+        _along(call, each, arg, note)
+    found: Divided = {}
+    for over in dict.fromkeys(over for _, over in sizes):
+        known = [size.constant for size, along in sizes if along == over and size.constant]
+        unit, least = call.symbol("part", 1), math.gcd(*known)
+        for size, along in sizes:
+            if along == over:
+                found[size, over] = unit * (size.constant // least) if size.constant else call.symbol("part", 1)
+    return found
 
 
 def _is_spec(value: Value) -> bool:
