@@ -256,3 +256,25 @@ def test_a_dict_becomes_the_model_that_is_asked_for(given: str) -> None:
     made = f"{MODEL}{PARTS}raw = {{'inner': {{'width': 6}}, 'sizes': [2, 3], 'other': {{'width': 9}}}}\nc = {given}\n"
     shown = "reveal_shape(c.inner.width)\nreveal_shape(c.sizes)\nreveal_shape(c.other.width)\n"
     assert revealed(made + shown) == ["6", "[2, 3]", "9"]
+
+
+@pytest.mark.requires("pydantic")
+@pytest.mark.parametrize(
+    "written",
+    [
+        "@computed_field\n    @property\n    def c(self) -> int:\n        return self.a * 2",
+        "@computed_field\n    def c(self) -> int:\n        return self.a * 3",
+        "@computed_field(alias='x')\n    @property\n    def c(self) -> int:\n        return self.a + 1",
+        "@computed_field(repr=False)\n    def c(self) -> int:\n        return self.a + 2",
+        "@computed_field\n    @cached_property\n    def c(self) -> int:\n        return self.a + 5",
+        "@pydantic.fields.computed_field\n    @property\n    def c(self) -> int:\n        return self.a - 1",
+    ],
+)
+def test_a_computed_field_is_a_property(written: str) -> None:
+    text = (
+        "from functools import cached_property\nimport pydantic.fields\nfrom pydantic import BaseModel, computed_field\n"
+        f"class Config(BaseModel):\n    a: int = 3\n    {written}\nc = Config(a=7)\n"
+    )
+    space: dict[str, object] = {}
+    exec(text, space)
+    assert revealed(f"{text}reveal_shape(c.c)\n") == [str(attrgetter("c")(space["c"]))]

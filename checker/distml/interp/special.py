@@ -216,6 +216,17 @@ def _kept_property(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return replace(made, kept=True) if isinstance(made, Property) else made
 
 
+def _computed_field(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`pydantic.computed_field`: a property as it is, a property of a function; with options alone, what does the same."""
+    if not arguments.args:
+        return Lib(_COMPUTED[0])
+    given = arguments.args[0]
+    return _property(vm, Arguments([given]), node) if isinstance(given, Function) else given
+
+
+_COMPUTED = ("pydantic.computed_field", "pydantic.fields.computed_field")
+
+
 def _of_kind(kind: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
     def make(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         function = arguments.args[0] if arguments.args else NONE
@@ -371,6 +382,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.property": _property,
     "functools.cached_property": _kept_property,
     "abc.abstractproperty": _property,
+    **dict.fromkeys(_COMPUTED, _computed_field),
     **dict.fromkeys((f"inspect.{name}" for name in _LOOKING), _looks),
     "builtins.staticmethod": _of_kind("static"),
     "builtins.classmethod": _of_kind("class"),
