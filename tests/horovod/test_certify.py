@@ -18,6 +18,7 @@ import os
 import helpers
 import torch
 import wandb
+from torchvision.utils import save_image
 from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
@@ -42,7 +43,7 @@ OF_ONE = [
     "bar.set_postfix(largest=x.max().item())",
     "wandb.log({'largest': x.max()})",
 ]
-OF_ALL = ["print(len(loader))", "print(model.weight)", "writer.add_image('first', x[0])", "torch.save(x, 'first.pt')"]
+OF_ALL = ["print(len(loader))", "print(model.weight)", "writer.add_image('first', x[0])", "save_image(x, 'first.png')"]
 BLOCKS = {
     "a condition on the rank": 'if os.environ.get("RANK", "0") == "0":\n        torch.distributed.barrier()',
     "one rank leaves": 'if int(os.environ.get("RANK", "0")):\n        break',

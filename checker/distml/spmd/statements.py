@@ -85,6 +85,7 @@ def _store(scope: Scope, name: str) -> Scope:
 
 def _assign(run: Run, scope: Scope, node: ast.Assign) -> None:
     found = value(run, scope, node.value)
+    _tell(run, scope, node, found)
     for target in node.targets:
         assign(run, scope, target, found)
 
@@ -104,7 +105,14 @@ def _augmented(run: Run, scope: Scope, node: ast.AugAssign) -> None:
         found = computed(BINARY[type(node.op)], left, right)
     else:
         found = derived(f"({key(left)} {type(node.op).__name__} {key(right)})", left, right)
+    _tell(run, scope, node, right)
     assign(run, scope, node.target, found)
+
+
+def _tell(run: Run, scope: Scope, node: ast.Assign | ast.AugAssign, given: Value) -> None:
+    """Something may be told by an attribute that it is given."""
+    if run.watch is not None and run.watch.tells(node):
+        run.tell(Place(scope.source, node), [given])
 
 
 def _loaded(target: ast.expr) -> ast.expr:

@@ -1,4 +1,4 @@
-"""What a rank tells: the calls that are watched, and where one of them is given what comes from this rank's part of the data.
+"""What a rank tells: what is watched, and where it is given what comes from this rank's part of the data.
 
 A number that rank 0 computes from its own batches is right on rank 0, and is not the number of the whole run. Data is a
 rank's own where a sampler or a loader of the library says so, and where the number of the rank chooses it: as an index, in
@@ -26,11 +26,21 @@ class Watch:
     """The functions that tell something, as the program spells them."""
     alike: frozenset[str] = frozenset()
     """The names of functions whose result is the same on all ranks."""
+    texts: frozenset[str] = frozenset()
+    """The methods and attributes of objects of libraries by which a text is told."""
     _known: dict[int, tuple[ast.AST, bool]] = field(default_factory=dict)
 
-    def tells(self, call: ast.Call) -> bool:
-        """Whether a call is watched."""
-        return self._once(call.func, lambda: ast.unparse(call.func) in self.calls)
+    def tells(self, node: ast.AST) -> bool:
+        """Whether a node is a call or an assignment that is watched."""
+        return isinstance(node, _TELLING) and self._once(node, lambda: self._told(node))
+
+    def _told(self, node: ast.Call | ast.Assign | ast.AugAssign) -> bool:
+        if isinstance(node, ast.Call):
+            given, places = [*node.args, *(each.value for each in node.keywords)], [node.func]
+        else:
+            given, places = [node.value], node.targets if isinstance(node, ast.Assign) else [node.target]
+        spelled = {ast.unparse(each) for each in places if isinstance(each, ast.Name | ast.Attribute | ast.Call)}
+        return bool(spelled & self.calls) or (bool(spelled & self.texts) and any(map(_makes_text, given)))
 
     def agreed(self, values: Iterable[Value]) -> bool:
         """Whether one of some values is made of what all ranks agreed on."""
@@ -38,14 +48,31 @@ class Watch:
         return any(f"{name}@" in each for each in keys for name in self.alike)
 
     def within(self, node: ast.AST) -> bool:
-        """Whether a watched call stands in `node`."""
-        return self._once(node, lambda: any(isinstance(each, ast.Call) and self.tells(each) for each in ast.walk(node)))
+        """Whether a watched call or assignment stands in `node`."""
+        return self._once(node, lambda: any(map(self.tells, ast.walk(node))))
 
     def _once(self, node: ast.AST, ask: Callable[[], bool]) -> bool:
         """An answer about a node, asked for the first time or remembered; the node is kept, so that its number stays its own."""
         if id(node) not in self._known:
             self._known[id(node)] = node, ask()
         return self._known[id(node)][1]
+
+
+_TELLING = ast.Call | ast.Assign | ast.AugAssign
+
+
+def _makes_text(node: ast.expr) -> bool:
+    """Whether an expression puts what it has into a text."""
+    match node:
+        case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod() | ast.Add()):
+            return True
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _makes_text(left) or _makes_text(right)
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="format")):
+            return True
+        case ast.Call(func=ast.Name(id="str" | "repr" | "format")):
+            return True
+    return isinstance(node, ast.JoinedStr)
 
 
 def owned(value: Value, local: Local) -> Value:

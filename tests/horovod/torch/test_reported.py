@@ -12,6 +12,12 @@ PROGRAM = (
     + """import tqdm
 import wandb
 from meters import *
+from gui import Label, Window
+from matplotlib import pyplot as plt
+from multiprocessing import Queue
+from pathlib import Path
+from rich.progress import Progress
+from torchvision.utils import save_image
 from torch.utils.tensorboard import SummaryWriter
 
 
@@ -42,6 +48,9 @@ def show(value):
 
 
 writer = SummaryWriter("runs")
+window, label, queue, progress = Window(), Label(), Queue(), Progress()
+task = progress.add_task("train", total=8)
+figure, axes = plt.subplots()
 loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
 model = nn.Linear(4, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -81,6 +90,19 @@ EACH = {
     "a run": "wandb.log({'loss': loss.item()})",
     "a writer": "writer.add_scalar('loss', loss.item(), i)",
     "beside what is computed of itself": "a = a * loss.item()\nprint(a, loss.item())",
+    "a line in a file": "with open('log.txt', 'a') as log:\n    log.write(f'{loss.item()}')",
+    "a file that is written anew": "Path('log.txt').write_text(str(loss.item()))",
+    "a line printed into a file": "print(loss.item(), file=open('log.txt', 'a'))",
+    "a name of a file": "torch.save(model.state_dict(), f'{loss.item():.3f}.pth')",
+    "a part of a checkpoint": "torch.save({'at': i, 'loss': loss.item()}, 'a.pth')",
+    "a title of a picture": "plt.title(f'{loss.item():.3f}')",
+    "a title of axes": "axes.set_title('loss %f' % loss.item())",
+    "a curve": "axes.plot([i], [loss.item()])",
+    "an attribute of a bar": "bar.desc = f'{loss.item():.3f}'",
+    "what is added to one": "bar.desc += ' ' + str(loss.item())",
+    "a method of a library's object": "progress.update(task, description=f'{loss.item()}')",
+    "a method of an unknown object": "label.set_text('{:.3f}'.format(loss.item()))",
+    "an attribute of an unknown object": "window.title = 'loss %f' % loss.item()",
     "a branch of a rank": "if loss.item() > 2:\n    print(loss.item())",
 }
 ELSEWHERE = {"a function that prints": "print('now', value)"}
@@ -95,6 +117,9 @@ NOW_AND_THEN = {
     "a bar": "bar.set_postfix(loss=loss.item())",
     "a bar that writes": "bar.write(str(loss.item()))",
     "a run": "wandb.log({'loss': loss.item(), 'epoch': epoch})",
+    "a line in a file": "log = open('log.txt', 'a')\nlog.write(f'{loss.item()}')",
+    "a part of a checkpoint": "torch.save({'at': i, 'loss': loss.item()}, 'a.pth')",
+    "a curve": "plt.plot([i], [loss.item()])",
     "a writer": "writer.add_scalar('loss', loss.item(), i)",
 }
 ALIKE = {
@@ -103,6 +128,12 @@ ALIKE = {
     "sizes": "print(a.shape, a.size(0), len(b))",
     "a name": "print(model)",
     "another part of a meter": "print(meter.count)",
+    "examples of the data": "save_image(a, f'{i}.png')\nplt.imshow(a.numpy())",
+    "weights": "torch.save(model.state_dict(), f'{epoch}.pth')",
+    "a number that no text is made of": "window.value = loss.item()\nwindow.count(len(a))",
+    "a text that is kept": "queue.put(f'{loss.item()}')\nlines = []\nlines.append(f'{loss.item()}')",
+    "its own attribute": "meter.text = f'{loss.item()}'",
+    "a file that is moved": "Path('a').rename('b')",
 }
 
 
@@ -124,7 +155,7 @@ def test_what_is_reported_in_each_iteration_is_named(case: str) -> None:
 def test_what_is_reported_now_and_then_is_averaged(turn: str) -> None:
     found, text = remarks("if i % 3 == 0:\n" + indent(turn, "    "))
     assert found == []
-    assert "= mean_of_ranks(" in text.partition("if i % 3 == 0:")[2]
+    assert "= mean_of_ranks(" in text.partition("if i % ")[2]
 
 
 @pytest.mark.parametrize("turn", ALIKE.values(), ids=ALIKE)

@@ -63,9 +63,11 @@ class RankNumberReported(Rule):
     """A number is reported that rank 0 alone has.
 
     ## What it finds
-    The result is followed as two ranks. This is told of a call that prints, logs or shows beside a progress bar what comes
-    from the rank's own part of the data and was not averaged, summed or gathered over all ranks: in each iteration, where
-    that costs a collective each time, or where nobody found how.
+    The result is followed as two ranks. This is told of what prints, logs, writes into a file, draws, or shows beside a
+    progress bar what comes from the rank's own part of the data and was not averaged, summed or gathered over all ranks: in
+    each iteration, where that costs a collective each time, or where nobody found how. A text that is put on an object of a
+    library (`bar.desc = f"{loss}"`, `label.setText(f"{loss}")`) is shown, too. Pictures and sounds of examples are not
+    named.
 
     ## Why it matters
     The number is of the batches of rank 0. It is taken for one of the global batch, or of all the data. Training itself is

@@ -10,29 +10,25 @@ from __future__ import annotations
 import ast
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from distml.diagnostics.model import Diagnostic
-from distml.rewrites.horovod.aspects.outputs import tells
+from distml.rewrites.horovod.aspects.reports import reports, shown_at
 from distml.rewrites.horovod.plan import Plan, Remark
 from distml.rewrites.model import Rewritten
 from distml.source.file import SourceFile
+from distml.source.nodes import walk
 from distml.spmd.check import certified
 from distml.spmd.told import Watch
 from distml.training.syntax import nodes_in
 from distml.training.unit import Unit
 
+_Telling = ast.Call | ast.Assign | ast.AugAssign
 _WORD = re.compile(r"\w+")
 SECONDS = 6.0
 """Of processor time, for one program."""
 _OWN = frozenset({"on_rank_zero", "samples_of", "StopTogether"})
 """Of the functions that the rewriter puts in, those that do not give the same on all ranks."""
-_RECORDS = re.compile(r"(wandb|mlflow|comet_ml|neptune)\..*\.?log\w*|json\.dump")
-"""What records numbers for a service, or in a file, beside what prints and logs."""
-_EXAMPLES = re.compile(
-    r".*\.(add|log)_(image|figure|video|audio|embedding|graph|mesh|histogram|artifact)s?\w*|.*\.(image|histogram)"
-)
-"""What shows examples of the data, or weights."""
 
 
 def certify(plan: Plan, made: Mapping[str, Rewritten]) -> None:
@@ -43,14 +39,14 @@ def certify(plan: Plan, made: Mapping[str, Rewritten]) -> None:
     project = program.project.replaced(texts)
     watch = _watch(plan)
     warned: set[ast.AST] = set()
-    origins: dict[str, dict[ast.Call, ast.Call]] = {}
+    origins: dict[str, dict[_Telling, _Telling]] = {}
     deadline = time.process_time() + SECONDS
     for location in texts:
         source = project.open(location)
         wrong, told = certified(source, project, deadline, watch)
         plan.refusals += [_refusal(finding, source, plan) for finding in wrong[:1]]
         for place in told:
-            if isinstance(place.node, ast.Call) and place.node not in warned and place.source.location in units:
+            if isinstance(place.node, _Telling) and place.node not in warned and place.source.location in units:
                 warned.add(place.node)
                 at = place.source.location
                 if at not in origins:
@@ -60,34 +56,19 @@ def certify(plan: Plan, made: Mapping[str, Rewritten]) -> None:
 
 def _watch(plan: Plan) -> Watch:
     """What tells numbers in the program, and the functions of the rewriter's own that give all ranks the same."""
-    names = {name for unit in plan.program.units.values() for name in _telling(unit, plan)}
+    trees = [unit.tree for unit in plan.program.units.values()]
+    calls = (call for tree in trees for call in nodes_in(tree, ast.Call))
+    names = {ast.unparse(call.func) for call in calls if reports(call, plan.program)}
+    texts = {place for tree in trees for node in walk(tree) for place in shown_at(node, plan.program)}
     wrappers = {spelled for (_, name), spelled in plan.spelled.items() if name == "on_rank_zero"}
     wrapped = {f"{wrapper}({name})" for wrapper in wrappers for name in names}
     alike = {spelled for (_, name), spelled in plan.spelled.items() if name not in _OWN}
-    return Watch(frozenset(names | wrapped), frozenset(alike))
+    return Watch(frozenset(names | wrapped), frozenset(alike), frozenset(texts))
 
 
 def _location(unit: Unit) -> str:
     """Where the new text of a file stands: that of a notebook beside it, as a program."""
     return f"{unit.source.location}.py" if unit.source.notebook else unit.source.location
-
-
-def _telling(unit: Unit, plan: Plan) -> set[str]:
-    """The functions that tell numbers in a file, as it spells them."""
-    return {ast.unparse(call.func) for call in _calls(unit.tree) if _tells(call, plan)}
-
-
-def _tells(call: ast.Call, plan: Plan) -> bool:
-    names = plan.program.names(call.func)
-    if any(_EXAMPLES.fullmatch(name) for name in names):
-        return False
-    return tells(call, plan.program) or any(_RECORDS.fullmatch(name) for name in names)
-
-
-def _calls(tree: ast.AST) -> Iterator[ast.Call]:
-    """The calls of a file, in its order."""
-    found = list(nodes_in(tree, ast.Call))
-    yield from sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
 def _refusal(finding: Diagnostic, source: SourceFile, plan: Plan) -> Remark:
@@ -97,9 +78,9 @@ def _refusal(finding: Diagnostic, source: SourceFile, plan: Plan) -> Remark:
     return Remark("HVD215", plan.loops[0].node, what, finding.hint or "")
 
 
-def _warn(call: ast.Call, origin: ast.Call | None, plan: Plan) -> None:
-    """Rank 0 tells what it computed from its part of the data; `origin` is the call of the program that became `call`."""
-    text = ast.unparse(origin or call)
+def _warn(node: _Telling, origin: _Telling | None, plan: Plan) -> None:
+    """Rank 0 tells what it computed from its part of the data; `origin` is what became `node` in the program."""
+    text = ast.unparse(origin or node)
     if any(each.code == "HVD312" and _named(each) & set(_WORD.findall(text)) for each in plan.warnings):
         return
     told = text if len(text) <= 60 else f"{text[:57]}..."
@@ -113,7 +94,13 @@ def _named(remark: Remark) -> set[str]:
     return set(_WORD.findall(remark.message)[:1])
 
 
-def _origins(before: ast.AST, after: ast.AST, watch: Watch) -> dict[ast.Call, ast.Call]:
-    """The calls that became those of the new text: the rewriter neither adds nor removes any that tell."""
-    old, new = ([each for each in _calls(tree) if watch.tells(each)] for tree in (before, after))
+def _origins(before: ast.AST, after: ast.AST, watch: Watch) -> dict[_Telling, _Telling]:
+    """What became what tells in the new text: the rewriter neither adds nor removes any."""
+    old, new = ([each for each in _telling(tree) if watch.tells(each)] for tree in (before, after))
     return dict(zip(new, old, strict=True)) if len(old) == len(new) else {}
+
+
+def _telling(tree: ast.AST) -> list[_Telling]:
+    """The calls and assignments of a file, in its order."""
+    found = [each for each in walk(tree) if isinstance(each, _Telling)]
+    return sorted(found, key=lambda each: (each.lineno, each.col_offset))

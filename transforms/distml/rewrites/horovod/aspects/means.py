@@ -16,7 +16,7 @@ from functools import partial
 from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.containers import Containers, Kept, Words, read_outside
 from distml.rewrites.horovod.aspects.numbers import Numbers, is_text
-from distml.rewrites.horovod.aspects.outputs import tells
+from distml.rewrites.horovod.aspects.reports import reports
 from distml.rewrites.horovod.aspects.totals import Shares, Totals
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
@@ -337,9 +337,9 @@ class Means:
         return any(isinstance(each, ast.Expr) and self._shows(each) for each in walk(function))
 
     def _shows(self, statement: ast.stmt) -> bool:
-        """Whether a statement prints or logs."""
+        """Whether a statement reports."""
         call = statement.value if isinstance(statement, ast.Expr) else None
-        return isinstance(call, ast.Call) and tells(call, self.program)
+        return isinstance(call, ast.Call) and reports(call, self.program)
 
     def _tell(self, loop: Loop, name: str) -> None:
         """In front of what tells of a number of one batch: in branches that all ranks take, and behind the loop."""
@@ -354,7 +354,7 @@ class Means:
             self.plan.patch(first).before(first, self._code(first, name, False), _MEAN)
 
     def _tells(self, statement: ast.stmt) -> bool:
-        """Whether a statement prints or logs, or hands what it has to a function of the program that does."""
+        """Whether a statement reports, or hands what it has to a function of the program that does."""
         call = statement.value if isinstance(statement, ast.Expr) else None
         own = run_by(call, self.program) if isinstance(call, ast.Call) else []
         return self._shows(statement) or any(self._outputs(each) for each in own)

@@ -67,8 +67,6 @@ _WRITERS = re.compile(
     r"|csv\.(writer|DictWriter)\(\)\.(writerow|writerows|writeheader)|visdom\.Visdom\(\)\.\w+"
     r"|wandb\.log|wandb\.init\(\)\.log|mlflow\.log_\w+|tensorboard_logger\.log_\w+|tensorboard_logger\.Logger\(\)\.log_\w+"
 )
-_SHOWN = re.compile(r"tensorflow\.(contrib\.)?summary\.\w+|keras\.utils\.(\w+\.)*Progbar\(\)\.(update|add)")
-_ON_BARS = frozenset("set_postfix set_postfix_str set_description set_description_str".split())
 _DRAWN = re.compile(
     r"visdom\.Visdom\(\)\.(line|scatter|images?|text|heatmap|bar|histogram|matplot|video|surf|contour|boxplot|pie|svg|mesh)"
 )
@@ -235,7 +233,7 @@ def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) ->
         if _COMMANDS.fullmatch(name) and _WRITING.match(_first_text(call)):
             return "file"
     method = function.attr if isinstance(function, ast.Attribute) else ""
-    if method == "write" and _is_bar(function, program):
+    if method == "write" and is_bar(function, program):
         return "output"
     own = method in _SAVES and any(isinstance(value, Callable) for value in program.of(function))
     return "file" if method in _SAVES and not own else None
@@ -257,15 +255,7 @@ def _first_text(call: ast.Call) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def tells(call: ast.Call, program: Program) -> bool:
-    """Whether a call prints, logs or shows beside a progress bar what it is given."""
-    on_bar = method_name(call) in _ON_BARS and _is_bar(call.func, program)
-    shown = program.matches(call.func, _SHOWN)
-    printed = program.matches(call.func, _PRINTS)
-    return on_bar or shown or printed or kind_of(call, program) in ("output", "log")
-
-
-def _is_bar(method: ast.expr, program: Program) -> bool:
+def is_bar(method: ast.expr, program: Program) -> bool:
     """Whether a method is one of a progress bar, which stands for what it goes through in all else."""
     bar = method.value if isinstance(method, ast.Attribute) else method
     made = stored(bar, program) if isinstance(bar, ast.Name | ast.Attribute) else [bar]
