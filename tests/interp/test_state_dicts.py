@@ -148,7 +148,7 @@ LISTED = [
     *("nn.InstanceNorm2d(3, affine=True, track_running_stats=True)", "nn.LayerNorm(4)"),
     *("nn.PReLU()", "nn.Bilinear(3, 4, 5)", "nn.ConvTranspose1d(3, 4, 2, groups=1)", "nn.EmbeddingBag(4, 5)"),
     "nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4, affine=False), nn.ReLU(), nn.Dropout(0.5))",
-    "nn.ModuleList([nn.Conv1d(3, 4, 2), nn.Sequential(nn.GroupNorm(2, 4))])",
+    "nn.ModuleDict({'a': nn.Linear(3, 4), 'b': nn.ModuleList([nn.Conv1d(3, 4, 2), nn.GroupNorm(2, 4)])})",
 ]
 
 
@@ -178,6 +178,7 @@ def test_all_that_a_state_dict_holds_is_known(module: str) -> None:
             "        self.b = torch.zeros(3)\nnet = Plain()"
         ),
         "net = nn.Sequential(nn.Linear(3, 4))\nnet.head = net[0]",
+        "a = nn.Linear(3, 4)\nnet = nn.ModuleDict({'a': a, 'b': a})",
     ],
 )
 @pytest.mark.filterwarnings("ignore::FutureWarning")

@@ -99,7 +99,8 @@ def is_told_apart(vm: Machine, tree: list[tuple[str, Value]]) -> bool:
     records = [
         record for _, part in tree if isinstance(part, Ref) and isinstance(record := vm.record(part), InstanceRecord)
     ]
-    held = sum(1 for record in records for _, item in _attributes(vm, record) if _is_submodule(vm, item))
+    # What a mapping holds is listed as its attribute too.
+    held = sum(len({pair for pair in _attributes(vm, record) if _is_submodule(vm, pair[1])}) for record in records)
     return held == len(tree) - 1 and len(records) == len(tree)
 
 
