@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import cached_property
 
 from distml.source.nodes import walk
 from distml.training.around import loops_around
@@ -18,19 +19,32 @@ class Ahead:
         """`stepping` is what leads to training, `training` what leads to gradients too; `apart`: functions to leave out."""
         self.program, self.stepping, self.training, self.apart = program, stepping, training, apart
 
-    def holds(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+    def holds(self, node: ast.AST) -> bool:
         """Whether a node runs before training, and not only in functions that are apart, or where samples are looked up."""
+        return self._runs(node, self._reached)
+
+    @cached_property
+    def _reached(self) -> set[ast.AST]:
+        """The functions that are called before training."""
+        called = callers(self.program)
+        waiting = {each for each in called if not (self.apart(each) or _yields(each))}
+        reached: set[ast.AST] = set()
+        while new := {each for each in waiting if any(self._runs(call, reached) for call in called[each])}:
+            reached |= new
+            waiting -= new
+        return reached
+
+    def _runs(self, node: ast.AST, reached: set[ast.AST]) -> bool:
+        """Whether a node runs before training, if these functions do."""
+        function = self.program.function(node)
+        if function is not None and function not in reached:
+            return False
         if any(self.training.holds(loop) for loop in loops_around(node, self.program)):
             return False
         above = next((each for each in self.program.ancestors(node) if isinstance(each, ast.Lambda)), None)
         if above is not None and not self._at_once(above):
             return False
-        function = self.program.function(node)
-        if function is None:
-            return not self._behind(node)
-        if function in seen or self.apart(function) or _yields(function):
-            return False
-        return any(self.holds(call, seen | {function}) for call in callers(self.program).get(function, ()))
+        return function is not None or not self._behind(node)
 
     def _at_once(self, function: ast.Lambda) -> bool:
         """Whether a function is run by what it is given to: `sorted(rows, key=lambda row: random())`."""

@@ -71,6 +71,7 @@ class Expressions(Calls):
         owner = unit.lexical.owner(name, scope)
         if owner is not None:
             return self.store.read("name", owner, name)
+        self.store.reads.add(("starred", unit.tree))
         starred = frozenset(value for module in unit.starred for value in self.member(module, name))
         if any(isinstance(value, Callable | Class) for value in starred):  # a library would only have it perhaps
             return frozenset(value for value in starred if not isinstance(value, Foreign))
@@ -141,6 +142,7 @@ class Expressions(Calls):
 
     def bases(self, owner: Class) -> list[Class | Foreign]:
         """What a class is derived from, as far as it is known."""
+        self.store.reads.add(("bases", owner.node))
         found = [value for base in owner.node.bases for value in self.values.get(base, NOTHING)]
         return [value for value in found if isinstance(value, Class | Foreign)]
 

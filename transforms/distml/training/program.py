@@ -41,6 +41,8 @@ _FRAMEWORK = re.compile(
 _TRAINS = re.compile(
     r"\boptim\b|[Oo]ptimizer|DataLoader|\bDataset\b|tf\.data|\.step\(|\.backward\(|\.fit\(|GradientTape|\.compile\("
 )
+_UNITS = ("units",)
+"""The key by which the modules of a program are read."""
 _LIBRARIES = frozenset({"tensorflow", "keras", "torch", "horovod"})
 """What these names mean whatever folders there are: repositories sort their programs into `tensorflow/` and `torch/`."""
 
@@ -107,8 +109,10 @@ class Program(Statements, Keeper):
         self.roots: list[Unit] = []
         self.roots += [self._unit(source) for source in roots]
         self._of: dict[ast.AST, Unit] = {}
+        self.followed = {}
         self._settle()
         self.guessing = True
+        self.followed.clear()
         self._settle()
         self._index()
 
@@ -137,6 +141,7 @@ class Program(Statements, Keeper):
         """The module of the program that an import in `unit` means, else that of a library."""
         if not level and name.partition(".")[0] in _LIBRARIES:
             return frozenset({library(name)})
+        self.store.reads.add(_UNITS)
         found = self.project.resolve(unit.source, name, level)
         for root in self.roots if found is None and not level else ():
             found = found or beside(root.source, name, self.project)
@@ -154,15 +159,18 @@ class Program(Statements, Keeper):
         self.text += len(source.text)
         try:
             self._unit(source)
+            self.store.touch(*_UNITS)
         except UnreadableError:
             return False
         return True
 
     def exported(self, module: Module, name: str) -> Values:
         """What a module of the program has under a name: a variable, or a module inside it."""
+        self.store.reads.add(_UNITS)
         unit = self.units.get(module.source.location)
         if unit is None:
             return NOTHING
+        self.store.reads.add(("starred", unit.tree))
         found = self.store.read("name", unit.tree, name)
         if found:
             return found

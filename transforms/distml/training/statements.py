@@ -32,6 +32,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 class Statements(Expressions):
     """Runs over statements once; repeated until nothing new is found."""
 
+    followed: dict[ast.AST, tuple[int, frozenset[Hashable]]]
+    """When the body of a function was last followed, and what it read."""
+
     def module_of(self, unit: Unit, name: str, level: int = 0) -> Values:
         """What `import name` means in `unit`: a module of the program or of a library."""
         raise NotImplementedError
@@ -169,7 +172,22 @@ class Statements(Expressions):
         self.store.add([Callable(node)], "name", owner, node.name)
         if isinstance(scope, ast.ClassDef):
             self._receive(node, Class(scope))
-        self.block(node.body, unit)
+        self._body(node, unit)
+
+    def _body(self, node: ast.FunctionDef | ast.AsyncFunctionDef, unit: Unit) -> None:
+        """The statements of a function, if something that they read is more than when they were last followed.
+
+        They would add nothing else: what they give is a function of what they read.
+        """
+        store, (since, keys) = self.store, self.followed.get(node, (-1, frozenset[Hashable]()))
+        outer = store.reads
+        if since < 0 or store.grown(keys, since):
+            store.reads, since = set(), store.clock
+            self.block(node.body, unit)
+            keys = frozenset(store.reads)
+            self.followed[node] = since, keys
+        store.reads = outer
+        outer |= keys
 
     _asyncfunctiondef = _functiondef
 
@@ -216,8 +234,11 @@ class Statements(Expressions):
         return unit.unquoted[annotation]
 
     def _classdef(self, node: ast.ClassDef, unit: Unit) -> None:
+        known = [self.values.get(each) for each in node.bases]
         for each in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
             self.evaluate(each, unit)
+        if known != [self.values[each] for each in node.bases]:
+            self.store.touch("bases", node)
         owner = unit.lexical.owner_at(node.name, node, writing=True)
         self.store.add([Class(node)], "name", owner, node.name)
         self.block(node.body, unit)
@@ -236,7 +257,9 @@ class Statements(Expressions):
         modules = self.module_of(unit, node.module or "", node.level)
         for alias in node.names:
             if alias.name == "*":
-                unit.starred |= modules
+                if not modules <= unit.starred:
+                    unit.starred |= modules
+                    self.store.touch("starred", unit.tree)
                 continue
             bound = alias.asname or alias.name
             where = unit.lexical.owner_at(bound, node, writing=True)

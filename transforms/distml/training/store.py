@@ -16,15 +16,30 @@ ANY = "*"
 
 
 class Store:
-    """Places by key, and whether anything was added since the last look."""
+    """Places by key, whether anything was added since the last look, and what was looked at since when."""
 
     def __init__(self) -> None:
         self._held: dict[Hashable, set[Value]] = defaultdict(set)
         self._keys: dict[ast.AST, set[str | int]] = defaultdict(set)
         self.grew = False
+        self.reads: set[Hashable] = set()
+        """The keys that were read."""
+        self.clock = 0
+        self._grown: dict[Hashable, int] = {}
+        """When each place last grew."""
+
+    def touch(self, *key: Hashable) -> None:
+        """Something that is read by this key is more than it was."""
+        self.clock += 1
+        self._grown[key] = self.clock
+
+    def grown(self, keys: Iterable[Hashable], since: int) -> bool:
+        """Whether one of some places grew since a time of the clock."""
+        return any(self._grown.get(key, 0) > since for key in keys)
 
     def read(self, *key: Hashable) -> Values:
         """What the place with this key can hold."""
+        self.reads.add(key)
         return frozenset(self._held[key]) if key in self._held else NOTHING
 
     def add(self, values: Iterable[Value], *key: Hashable) -> None:
@@ -38,20 +53,24 @@ class Store:
         if new:
             held.update(new)
             self.grew = True
+            self.touch(*key)
 
     def put(self, box: Box, key: str | int, values: Iterable[Value]) -> None:
         """An item of a box."""
-        self._keys[box.node].add(key)
+        if key not in self._keys[box.node]:
+            self._keys[box.node].add(key)
+            self.touch("keys", box.node)
         self.add(values, "item", box.node, key)
 
     def item(self, box: Box, key: str | int = ANY) -> Values:
         """What an item of a box can be: that with this key and those of unknown key, or any."""
-        keys = self._keys.get(box.node, set())
+        keys = self.keys(box)
         wanted = keys if key == ANY else {key, ANY} & keys
         return frozenset(value for each in wanted for value in self.read("item", box.node, each))
 
     def keys(self, box: Box) -> frozenset[str | int]:
         """The keys of a box that are known."""
+        self.reads.add(("keys", box.node))
         return frozenset(self._keys.get(box.node, ()))
 
 
