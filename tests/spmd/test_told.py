@@ -49,6 +49,14 @@ class Meter:
     def mean(self):
         return self.total / self.count
 
+
+class Metrics:
+    def __init__(self):
+        self.mean = tf.keras.metrics.Mean(name="mean")
+
+    def add(self, value):
+        self.mean(value)
+
 """
 OWN = {
     "a sampler": "DataLoader(dataset, sampler=DistributedSampler(dataset))",
@@ -76,6 +84,11 @@ KEPT = {
     "lists by name": ("value = defaultdict(list)", "value['loss'].append(loss.item())", "np.mean(value['loss'])"),
     "an object": ("value = Meter()", "value.update(loss.item())", "value.mean"),
     "an array": ("value = np.zeros(10)", "value[x] = loss.item()", "value.mean()"),
+    "a metric": ("value = tf.keras.metrics.Mean(name='loss')", "value(loss)", "value.result().numpy()"),
+    "a metric of TensorFlow": ("value = tf.metrics.Mean()", "value.update_state(loss)", "value.result()"),
+    "metrics by name": ("value = {'loss': tf.keras.metrics.Mean()}", "value['loss'](loss)", "value['loss'].result()"),
+    "metrics in a list": ("value = [tf.keras.metrics.Mean()]", "for each in value:\n    each(loss)", "value[0].result()"),
+    "a metric of an object": ("value = Metrics()", "value.add(loss)", "float(value.mean.result())"),
     "the largest": ("value = 0.0", "value = max(value, loss.item())", "f'{value:.3f}'"),
 }  # fmt: skip
 FORMS = {

@@ -10,7 +10,7 @@ from dataclasses import replace
 from distml.spmd import names
 from distml.spmd.builtins import BUILTINS, METHODS
 from distml.spmd.communication import method_of_object, outside, unclear
-from distml.spmd.expressions import put_into, value
+from distml.spmd.expressions import put, put_into, value
 from distml.spmd.files import ITEMS
 from distml.spmd.flow import LeftError
 from distml.spmd.library import ALIKE, MAIN_NAMES, TELLING, operations
@@ -56,7 +56,7 @@ _AGREES = re.compile(r"reduce|gather|sync|broadcast|aggregate|across|consensus|a
 """In the names of functions that cannot be followed: what they give may be the same on all ranks."""
 _PUTS = frozenset({"append", "appendleft", "extend", "insert", "add", "setdefault", "put"})
 """Methods that put what they are given into their object, whatever it is."""
-_METRIC = re.compile(r"(tensorflow\.)?(compat\.v2\.)?keras\.metrics\.\w+\([^()]*\)")
+_METRIC = re.compile(r"(tensorflow\.)?(compat\.v[12]\.)?(keras\.)?metrics\.[A-Z]\w*\([^()]*\)")
 """A metric of Keras, which keeps what it is given until its variables are averaged."""
 _COMPUTES = frozenset({"torch", "numpy", "math", "tensorflow", "builtins", "itertools", "jax", "tqdm"})
 _OF_RANKS = re.compile(r"distribut|multihost|lax\.p|all_gather|all_reduce|sync")
@@ -73,20 +73,27 @@ def evaluate_call(run: Run, scope: Scope, node: ast.Call) -> Value:
     if run.watch is not None and run.watch.tells(node):
         run.tell(place, [*given, *named.values(), *_whole(run, scope, node)])
     if receiver is not None and isinstance(node.func, ast.Attribute):
-        if isinstance(receiver, Unknown) and _keeps(node.func, receiver):
+        if node.func.attr == "update_state":
+            _keep(run, receiver, given)
+        if isinstance(receiver, Unknown) and _keeps(node.func):
             put_into(run, scope, node.func.value, given)
+        if run.watch is not None and isinstance(receiver, Instance):
+            _keep(run, names.attribute(run, receiver, node.func.attr, place), given)
         return _method(run, scope, receiver, node.func.attr, given, named, place)
     function = value(run, scope, node.func)
-    if isinstance(function, Unknown) and _METRIC.fullmatch(function.key):
-        put_into(run, scope, node.func, given)
+    _keep(run, function, given)
     return called(run, scope, function, given, named, place)
 
 
-def _keeps(method: ast.Attribute, receiver: Unknown) -> bool:
+def _keep(run: Run, metric: Value, given: list[Value]) -> None:
+    """A metric keeps what it is given, wherever it is held."""
+    if isinstance(metric, Unknown) and run.watch is not None and _METRIC.fullmatch(metric.key):
+        put(run, run.watch, metric, given)
+
+
+def _keeps(method: ast.Attribute) -> bool:
     """Whether a method puts what it is given into its object, or into the one that holds this."""
-    if method.attr in _PUTS or (method.attr == "update" and isinstance(method.value, ast.Subscript | ast.Call)):
-        return True
-    return method.attr == "update_state" and _METRIC.fullmatch(receiver.key) is not None
+    return method.attr in _PUTS or (method.attr == "update" and isinstance(method.value, ast.Subscript | ast.Call))
 
 
 def _whole(run: Run, scope: Scope, node: ast.Call) -> list[Value]:

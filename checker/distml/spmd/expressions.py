@@ -12,7 +12,7 @@ from typing import Any
 from distml.spmd import names
 from distml.spmd.library import RANK_VARIABLES, RANKS, SIZE_VARIABLES
 from distml.spmd.run import Run
-from distml.spmd.told import MAYBE, chosen, owned
+from distml.spmd.told import MAYBE, Watch, chosen, owned
 from distml.spmd.values import (
     NOTHING_TOLD,
     Class,
@@ -311,7 +311,7 @@ def _subscript(run: Run, scope: Scope, node: ast.Subscript) -> Value:
     if names.is_environment(container) and isinstance(index, Known):
         return names.variable(run, index.value)
     place = Place(scope.source, node)
-    found = item(container, index, place)
+    found = run.current(item(container, index, place))
     if run.watch is None:
         return found
     if isinstance(found, Unknown) and isinstance(container, Unknown) and container.each is not None:
@@ -351,9 +351,14 @@ def put_into(run: Run, scope: Scope, node: ast.expr, found: Collection[Value]) -
         node = node.value if isinstance(node, ast.Attribute) and not isinstance(node.value, ast.Name) else node
     if not isinstance(node, ast.Name | ast.Attribute):
         return
-    holds, local = value(run, scope, node), local_of(*found)
+    put(run, run.watch, value(run, scope, node), found)
+
+
+def put(run: Run, watch: Watch, holds: Value, found: Collection[Value]) -> None:
+    """Something is put into a value."""
+    holds, local = run.current(holds), local_of(*found)
     own = local if local is not None and local.data else None
-    if isinstance(holds, Unknown) and (own or run.watch.agreed(found)):
+    if isinstance(holds, Unknown) and (own or watch.agreed(found)):
         run.write(run.settled, id(holds), (holds, replace(holds, local=own)))
     elif isinstance(holds, Table) and own:
         run.write(holds.state, "members", {**holds.members, "…": Unknown("put in", own)})
