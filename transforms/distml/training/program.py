@@ -159,7 +159,7 @@ class Program(Statements, Keeper):
         self.text += len(source.text)
         try:
             self._unit(source)
-            self.store.touch(*_UNITS)
+            self.store.mark(*_UNITS)
         except UnreadableError:
             return False
         return True

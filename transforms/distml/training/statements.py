@@ -238,7 +238,7 @@ class Statements(Expressions):
         for each in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
             self.evaluate(each, unit)
         if known != [self.values[each] for each in node.bases]:
-            self.store.touch("bases", node)
+            self.store.mark("bases", node)
         owner = unit.lexical.owner_at(node.name, node, writing=True)
         self.store.add([Class(node)], "name", owner, node.name)
         self.block(node.body, unit)
@@ -259,7 +259,7 @@ class Statements(Expressions):
             if alias.name == "*":
                 if not modules <= unit.starred:
                     unit.starred |= modules
-                    self.store.touch("starred", unit.tree)
+                    self.store.mark("starred", unit.tree)
                 continue
             bound = alias.asname or alias.name
             where = unit.lexical.owner_at(bound, node, writing=True)

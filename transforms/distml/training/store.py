@@ -28,7 +28,7 @@ class Store:
         self._grown: dict[Hashable, int] = {}
         """When each place last grew."""
 
-    def touch(self, *key: Hashable) -> None:
+    def mark(self, *key: Hashable) -> None:
         """Something that is read by this key is more than it was."""
         self.clock += 1
         self._grown[key] = self.clock
@@ -53,13 +53,13 @@ class Store:
         if new:
             held.update(new)
             self.grew = True
-            self.touch(*key)
+            self.mark(*key)
 
     def put(self, box: Box, key: str | int, values: Iterable[Value]) -> None:
         """An item of a box."""
         if key not in self._keys[box.node]:
             self._keys[box.node].add(key)
-            self.touch("keys", box.node)
+            self.mark("keys", box.node)
         self.add(values, "item", box.node, key)
 
     def item(self, box: Box, key: str | int = ANY) -> Values:

@@ -112,14 +112,16 @@ _DEFINES = re.compile(r"\s*(?:def|class) (\w+)")
 
 
 def _begun(code: str, start: str) -> str:
-    """The text of a function that begins with other statements, behind its docstring."""
-    (function,) = ast.parse(code).body
-    if not isinstance(function, _Function):
-        return code  # the methods of a class are called while a script trains
-    begins = function.body[1] if ast.get_docstring(function, clean=False) is not None else function.body[0]
+    """The text of functions, each of which begins with other statements, behind its docstring.
+
+    The methods of a class are left: they are called while a script trains.
+    """
     lines = code.splitlines(keepends=True)
-    added = [f"{' ' * begins.col_offset}{line}\n" for line in start.splitlines()]
-    return "".join([*lines[: begins.lineno - 1], *added, *lines[begins.lineno - 1 :]])
+    for function in reversed([each for each in ast.parse(code).body if isinstance(each, _Function)]):
+        begins = function.body[ast.get_docstring(function, clean=False) is not None]
+        added = [f"{' ' * begins.col_offset}{line}\n" for line in start.splitlines()]
+        lines[begins.lineno - 1 : begins.lineno - 1] = added
+    return "".join(lines)
 
 
 def _outermost(node: ast.AST, program: Program) -> _Function | None:
