@@ -24,7 +24,10 @@ from accelerate import Accelerator
 from collections import defaultdict
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
+from datetime import timedelta
+from sklearn import metrics
 from data import dataset, arrays, batches
+import time
 
 dist.init_process_group("gloo")
 accelerator = Accelerator()
@@ -89,6 +92,9 @@ KEPT = {
     "metrics by name": ("value = {'loss': tf.keras.metrics.Mean()}", "value['loss'](loss)", "value['loss'].result()"),
     "metrics in a list": ("value = [tf.keras.metrics.Mean()]", "for each in value:\n    each(loss)", "value[0].result()"),
     "a metric of an object": ("value = Metrics()", "value.add(loss)", "float(value.mean.result())"),
+    "by another library": ("value = 0.0", "value = metrics.accuracy_score(loss.cpu(), [1])", "value"),
+    "a text with the time": ("value = ''", "value = f'{timedelta(seconds=time.time())} {loss.item()}'", "value"),
+    "added to one": ("value = ''", "value = str(timedelta(seconds=time.time()))\nvalue += f' {loss.item()}'", "value"),
     "the largest": ("value = 0.0", "value = max(value, loss.item())", "f'{value:.3f}'"),
 }  # fmt: skip
 FORMS = {
@@ -308,6 +314,148 @@ def test_what_one_over_other_data_gives_is_not(way: str, data: str) -> None:
 def test_so_it_is_with_loops(way: str, data: str) -> None:
     body = f"{DEFINED}{THROUGH[way].replace('{data}', (OWN | ALIKE)[data])}{LAST}"
     assert told(body) == (["print(value)"] if data in OWN else [])
+
+
+HANDED = {
+    "by position": "show(loss)",
+    "by a star": "show(*x)",
+    "by a star of a pair": "show(*(loss, 1))",
+    "by two stars": "show(**{name: loss for name in names})",
+    "to a star": "show_all(1, loss)",
+    "by a star to a star": "show_all(*x)",
+    "spread by zip": "first, second = zip(*x)\nshow(first)",
+    "to what a table holds": "for each in called['end']:\n    each(loss)",
+    "to what a table may hold": "for each in called.get('end', []):\n    each(loss)",
+    "by an object": "trainer.loss = loss\ntrainer.trigger('end')",
+    "to a part of a function": "partial(show_pair, 1)(loss)",
+}
+SHOWS = """from functools import partial
+from data import names
+
+
+def show(value=0):
+    if dist.get_rank() == 0:
+        print(value)
+
+
+def show_pair(first, value):
+    show(value)
+
+
+def show_all(*values):
+    for each in values[1:] or values:
+        show(each)
+
+
+class Trainer:
+    def __init__(self):
+        self.called = defaultdict(list)
+
+    def trigger(self, event):
+        for each in self.called.get(event, []):
+            each(self)
+
+
+def at_end(trainer):
+    show(trainer.loss)
+
+
+called = defaultdict(list)
+called["end"].append(show)
+trainer = Trainer()
+trainer.called["end"].append(at_end)
+"""
+
+
+@pytest.mark.parametrize("way", HANDED)
+@pytest.mark.parametrize("data", [*OWN, *ALIKE])
+def test_what_a_function_is_handed_is_followed(data: str, way: str) -> None:
+    body = f"    loss = model(x).mean().item()\n{indent(HANDED[way], '    ')}\n"
+    found = told(f"{SHOWS}for x in {(OWN | ALIKE)[data]}:\n{body}")
+    assert found == (["print(value)"] if data in OWN else [])
+
+
+GRAPH = """
+xs, ys = tf.data.make_one_shot_iterator(tf.data.Dataset.from_tensor_slices(arrays){shard}).get_next()
+loss = network(xs, ys)
+steps = tf.train.get_or_create_global_step()
+step = tf.train.AdamOptimizer(0.1).minimize(loss, global_step=steps)
+tf.summary.scalar("loss", loss)
+merged = tf.summary.merge_all()
+with tf.Session() as session:
+    session.run(hvd.broadcast_global_variables(0))
+    for turn in range(100):
+        {run}
+        print({shown})
+"""
+FETCHED = {
+    "one": ("value = session.run(loss)", "value", True),
+    "of a list": ("_, value, n = session.run([step, loss, steps])", "value", True),
+    "of a tuple": ("value, n = session.run((loss, steps))", "value", True),
+    "of a dictionary": ("got = session.run({'loss': loss, 'n': steps})", "got['loss']", True),
+    "all summaries": ("_, value = session.run([step, merged])", "value", True),
+    "the count of steps": ("value = session.run(steps)", "value", False),
+    "that beside others": ("_, last, value = session.run([step, loss, steps])", "value", False),
+    "that of a dictionary": ("got = session.run({'loss': loss, 'n': steps})", "got['n']", False),
+}
+
+
+@pytest.mark.parametrize("way", FETCHED)
+@pytest.mark.parametrize("shard", [".shard(hvd.size(), hvd.rank())", ""])
+def test_a_session_gives_each_of_what_it_is_asked_for(shard: str, way: str) -> None:
+    run, shown, own = FETCHED[way]
+    text = GRAPH.replace("{shard}", shard).replace("{run}", run).replace("{shown}", shown)
+    assert told(text) == ([f"print({shown})"] if own and shard else [])
+
+
+@pytest.mark.parametrize("fed", ["arrays[hvd.rank()::hvd.size()]", "arrays"])
+def test_a_step_counts_whatever_it_is_fed(fed: str) -> None:
+    body = f"""
+steps = tf.Variable(0, trainable=False)
+with tf.Session() as session:
+    session.run(hvd.broadcast_global_variables(0))
+    for part in {fed}:
+        loss, n = session.run([network.loss, steps], {{network.x: part}})
+        print(loss)
+        print(n)
+"""
+    assert told(body) == (["print(loss)"] if "rank" in fed else [])
+
+
+DRAWN = "import numpy as np\n\n\ndef drawn(n):\n    return np.random.choice(n, 3)\n"
+
+
+@pytest.mark.parametrize("seeded", [True, False])
+def test_random_data_is_alike_where_another_file_seeds_it(seeded: bool) -> None:
+    body = "from drawing import drawn\n" + "np.random.seed(3)\n" * seeded + "dist.barrier()\nprint(drawn(9))\n"
+    files = {"/nowhere/script.py": (HEAD + body).encode(), "/nowhere/drawing.py": DRAWN.encode()}
+    project = Project("/nowhere", overlay=files)
+    source = project.open("script.py")
+    _, places = certified(source, project, time.process_time() + 20, Watch(frozenset({"print"})))
+    assert len(places) == (not seeded)
+
+
+GUARDED = """
+def main():
+    dist.barrier()
+    for x in {data}:
+        if dist.get_rank() == 0:
+            print(model(x))
+
+
+if __name__ == "__main__":
+    for x in {data}:
+        dist.barrier()
+        print(x)
+""".replace("{data}", OWN_LOADER)
+
+
+def test_what_only_a_script_runs_is_followed_in_scripts() -> None:
+    project = Project("/nowhere", overlay={"/nowhere/script.py": (HEAD + GUARDED).encode()})
+    source = project.open("script.py")
+    for script, expected in ((True, ["print(model(x))", "print(x)"]), (False, ["print(model(x))"])):
+        _, places = certified(source, project, time.process_time() + 20, Watch(frozenset({"print"})), script=script)
+        assert sorted(source.lines[each.node.lineno - 1].strip() for each in places) == expected
 
 
 @pytest.mark.parametrize("other", ["range(9)", "DataLoader(dataset)", "arrays"])

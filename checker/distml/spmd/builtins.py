@@ -6,10 +6,23 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from distml.spmd import names
-from distml.spmd.expressions import WHOLE, computed
 from distml.spmd.flow import Flow, LeftError
+from distml.spmd.members import WHOLE, computed
 from distml.spmd.run import Run
-from distml.spmd.values import Container, Items, Known, Partial, Place, Scalar, Table, Unknown, Value, key, truth
+from distml.spmd.values import (
+    Container,
+    Items,
+    Known,
+    Library,
+    Partial,
+    Place,
+    Scalar,
+    Table,
+    Unknown,
+    Value,
+    key,
+    truth,
+)
 
 Given: TypeAlias = list[Value]
 Named: TypeAlias = dict[str, Value]
@@ -76,6 +89,12 @@ def _dict(_run: Run, given: Given, named: Named, _place: Place) -> Value | None:
     return None if given or "**" in named else Table(_keyed(named))
 
 
+def _defaultdict(_run: Run, given: Given, named: Named, _place: Place) -> Value | None:
+    factory = given[0].name.removeprefix("builtins.") if given and isinstance(given[0], Library) else ""
+    plain = len(given) == 1 and not named and factory in _FACTORIES
+    return Table({}, makes=factory) if plain else None
+
+
 def _enumerate(_run: Run, given: Given, _named: Named, _place: Place) -> Value | None:
     if len(given) == 1 and isinstance(given[0], Items) and given[0].exact:
         return Items([Items([Known(n), each], "tuple") for n, each in enumerate(given[0].members)])
@@ -114,6 +133,7 @@ def _print(_run: Run, _given: Given, _named: Named, _place: Place) -> Value | No
     return Known(None)
 
 
+_FACTORIES = frozenset({"list", "dict", "set", "tuple"})
 BUILTINS: dict[str, Callable[[Run, Given, Named, Place], Value | None]] = {
     "int": _converted(int),
     "float": _converted(float),
@@ -127,6 +147,8 @@ BUILTINS: dict[str, Callable[[Run, Given, Named, Place], Value | None]] = {
     "set": _list("set"),
     "sorted": _sorted,
     "dict": _dict,
+    "collections.OrderedDict": _dict,
+    "collections.defaultdict": _defaultdict,
     "enumerate": _enumerate,
     "zip": _zip,
     "getattr": _getattr,
@@ -200,6 +222,16 @@ def put(run: Run, container: Value, index: Value, inner: Value) -> None:
             _set(run, container, members, container.exact)
     elif isinstance(container, Container):
         _set(run, container, container.state["members"], exact=False)
+
+
+def made_first(run: Run, container: Value, index: Value, place: Place) -> Value | None:
+    """What a `defaultdict` makes for a key that it does not hold yet, and holds from then on."""
+    if not isinstance(container, Table) or not container.makes or not container.exact or not isinstance(index, Known):
+        return None
+    made = None if index.value in container.members else BUILTINS[container.makes](run, [], {}, place)
+    if made is not None:
+        put(run, container, index, made)
+    return made
 
 
 METHODS: dict[type, Callable[[Run, Container, str, Given, Named], Value | None]] = {

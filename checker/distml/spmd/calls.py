@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from distml.spmd import names
+from distml.spmd.arguments import arguments, bind
 from distml.spmd.builtins import BUILTINS, METHODS
 from distml.spmd.communication import method_of_object, outside, unclear
 from distml.spmd.expressions import put, put_into, value
@@ -15,7 +16,7 @@ from distml.spmd.files import ITEMS
 from distml.spmd.flow import LeftError
 from distml.spmd.library import ALIKE, MAIN_NAMES, TELLING, operations
 from distml.spmd.run import MAX_CALLS, Run
-from distml.spmd.told import MAYBE, chosen, given_by
+from distml.spmd.told import MAYBE, chosen, fetched, given_by
 from distml.spmd.values import (
     Class,
     Container,
@@ -27,9 +28,7 @@ from distml.spmd.values import (
     Local,
     Partial,
     Place,
-    Scalar,
     Scope,
-    Table,
     Unknown,
     Value,
     derived,
@@ -59,8 +58,14 @@ _PUTS = frozenset({"append", "appendleft", "extend", "insert", "add", "setdefaul
 _METRIC = re.compile(r"(tensorflow\.)?(compat\.v[12]\.)?(keras\.)?metrics\.[A-Z]\w*\([^()]*\)")
 """A metric of Keras, which keeps what it is given until its variables are averaged."""
 _COMPUTES = frozenset({"torch", "numpy", "math", "tensorflow", "builtins", "itertools", "jax", "tqdm"})
+"""Libraries whose functions give what they compute of what they are given; of others ranks may get the same."""
+_TOGETHER = frozenset(
+    "horovod accelerate torchmetrics ignite lightning pytorch_lightning deepspeed mpi4py composer byteps".split()
+)
+"""Libraries that combine what ranks have without being asked: of a rank's part of the data they may give what all have."""
+_SUMMARIES = ("tensorflow", "summaries")
 _OF_RANKS = re.compile(r"distribut|multihost|lax\.p|all_gather|all_reduce|sync")
-"""Of the functions of these libraries, those that may give the same on all ranks; others, such as `reduce_mean`, compute."""
+"""Of the functions of other libraries, those that may give the same on all ranks; others, such as `reduce_mean`, compute."""
 SAME = frozenset("to cuda cpu train eval half float double requires_grad_ compile contiguous share_memory".split())
 """Methods that return their object."""
 
@@ -104,30 +109,6 @@ def _whole(run: Run, scope: Scope, node: ast.Call) -> list[Value]:
     bare = [each for each in inside if isinstance(each, ast.Name) and id(each) not in of_attributes]
     held = [value(run, scope, each) for each in bare]
     return [field for each in held if isinstance(each, Instance) for field in each.fields.values()]
-
-
-def arguments(run: Run, scope: Scope, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
-    """The arguments of a call, as far as their number is known; `**` gives a key `**` where it hides some."""
-    given: list[Value] = []
-    named: dict[str, Value] = {}
-    for part in node.args:
-        if isinstance(part, ast.Starred):
-            inner = value(run, scope, part.value)
-            if isinstance(inner, Items) and inner.exact:
-                given += inner.members
-            else:
-                named["*"] = inner
-        else:
-            given.append(value(run, scope, part))
-    for keyword in node.keywords:
-        inner = value(run, scope, keyword.value)
-        if keyword.arg:
-            named[keyword.arg] = inner
-        elif isinstance(inner, Table) and inner.exact:
-            named.update({str(name): each for name, each in inner.members.items()})
-        else:
-            named["**"] = inner
-    return given, named
 
 
 def called(run: Run, scope: Scope, function: Value, given: list[Value], named: dict[str, Value], place: Place) -> Value:
@@ -232,7 +213,7 @@ def _unknown(run: Run, function: Value, given: list[Value], named: dict[str, Val
 def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[str, Value], place: Place) -> Value:
     """Call a function of a library, or a builtin."""
     inner = [*given, *named.values()]
-    builtin = BUILTINS.get(name.removeprefix("builtins."))
+    builtin = BUILTINS.get(name.removeprefix("builtins.")) if "*" not in named else None
     found = (
         outside(run, name, given, named, place)
         or (builtin and builtin(run, given, named, place))
@@ -243,7 +224,18 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
         return found
     if not name.startswith("builtins.") and name != "torch.save":
         _hand(run, inner, place)
+    if run.watch is not None and name.startswith("tensorflow.summary."):
+        kept = _summaries(run, name, inner)
+        given = kept if name.endswith(".merge_all") else given
     return _result(run, name, given, named, place)
+
+
+def _summaries(run: Run, name: str, given: list[Value]) -> list[Value]:
+    """What the summaries of a graph record: it keeps them, and gives all of them to who merges all."""
+    kept = run.fields.get(_SUMMARIES, Unknown("summaries"))
+    if not name.endswith(".merge_all"):
+        run.write(run.fields, _SUMMARIES, derived("summaries", kept, *given))
+    return [kept]
 
 
 def _spawned(
@@ -274,7 +266,9 @@ def _result(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
         result.each = given_by(last, given)
     if last in STRUCTURE:
         return Unknown(result.key)
-    plain = name.partition(".")[0] in _COMPUTES and not _OF_RANKS.search(name)
+    library = name.partition(".")[0]
+    computes = library in _COMPUTES if run.watch is None else library not in _TOGETHER
+    plain = computes and not _OF_RANKS.search(name)
     each = result.each if run.watch is not None else None
     return result if plain else Unknown(result.key, trained=result.trained, each=each)
 
@@ -321,6 +315,8 @@ def _of_unknown(
     if isinstance(known, Function | Partial):
         return called(run, scope, known, given, named, place)
     _hand(run, inner, place)
+    if run.watch is not None and (result := fetched(receiver, name, inner)) is not None:
+        return result
     text = f"{key(receiver)}.{name}({_written(run, inner)})"
     shape = receiver.shape if name in _COPIES else None
     own = _own_result(run, receiver, name, given, named, place)
@@ -341,7 +337,8 @@ def _own_result(
     if name in ALIKE:
         return None
     if run.watch is not None:
-        meant = _meant(given, named) if name not in SAME else []
+        evaluated = name == "eval" and bool(given or named)  # a tensor of a graph: a module takes nothing for it
+        meant = _meant(given, named) if name not in SAME or evaluated else []
         return local_of(receiver, *meant) or _chosen(run, meant, place)
     return None if _AGREES.search(name) else local_of(receiver, *given, *named.values())
 
@@ -461,38 +458,3 @@ def _worthwhile(run: Run, function: Function, inner: list[Value]) -> bool:
     if run.watch is not None and run.watch.within(function.node):
         return True
     return (isinstance(function.bound, Instance) or run.watch is not None) and facts.small(function.node)
-
-
-def bind(
-    run: Run, function: Function, given: list[Value], named: dict[str, Value], defaults_hold: bool = True
-) -> Scope:
-    """The names of a call: parameters with arguments, defaults, or what custom says of them."""
-    node, source = function.node, function.scope.source
-    scope = Scope(source, parent=function.scope, outward=run.facts(source).outward(node))
-    args = node.args
-    plain = [*args.posonlyargs, *args.args]
-    static = any(
-        isinstance(each, ast.Name) and each.id == "staticmethod" for each in getattr(node, "decorator_list", ())
-    )
-    if function.bound is not None and not static:
-        given = [function.bound, *given]
-    defaults = dict(zip([each.arg for each in plain[len(plain) - len(args.defaults) :]], args.defaults))
-    defaults |= {each.arg: part for each, part in zip(args.kwonlyargs, args.kw_defaults) if part is not None}
-    for position, each in enumerate([*plain, *args.kwonlyargs]):
-        if position < len(given) and position < len(plain):
-            scope.names[each.arg] = given[position]
-        elif each.arg in named:
-            scope.names[each.arg] = named[each.arg]
-        elif each.arg in defaults and not ({"*", "**"} & set(named)) and (defaults_hold or "group" in each.arg):
-            scope.names[each.arg] = value(run, function.scope, defaults[each.arg])
-        else:
-            found = names.custom(run, source, each.arg) or Unknown(each.arg)
-            scope.names[each.arg] = Known(found.value, assumed=True) if isinstance(found, Known) else found
-    if args.vararg:
-        scope.names[args.vararg.arg] = Items(given[len(plain) :], "tuple", "*" not in named)
-    if args.kwarg:
-        known = {each.arg for each in (*plain, *args.kwonlyargs)}
-        known |= {"*", "**"}
-        rest: dict[Scalar, Value] = {name: each for name, each in named.items() if name not in known}
-        scope.names[args.kwarg.arg] = Table(rest, "**" not in named)
-    return scope

@@ -14,7 +14,8 @@ from distml.diagnostics.model import Diagnostic
 from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.spmd import names
-from distml.spmd.calls import bind, invoke
+from distml.spmd.arguments import bind
+from distml.spmd.calls import invoke
 from distml.spmd.compare import cause, parting, without
 from distml.spmd.doubt import doubtful, exchanged, sends_alone
 from distml.spmd.files import FileFacts, facts_of
@@ -53,15 +54,17 @@ def check_source(source: SourceFile, project: Project, deadline: float) -> tuple
 
 
 def certified(
-    source: SourceFile, project: Project, deadline: float, watch: Watch | None
+    source: SourceFile, project: Project, deadline: float, watch: Watch | None, *, script: bool = True
 ) -> tuple[tuple[Diagnostic, ...], list[Place]]:
     """The SPM findings of a file, and the calls of `watch` that rank 0 gives what comes from its part of the data.
+
+    A file that is no `script` is imported: what stands under its `__main__` guard does not run.
 
     Raises:
         UnreadableError: The file cannot be parsed.
     """
     facts = facts_of(source, project)
-    checker = _Checker(facts, min(deadline, time.process_time() + SECONDS), watch)
+    checker = _Checker(facts, min(deadline, time.process_time() + SECONDS), watch, script)
     with suppress(RecursionError):  # expressions of absurd depth
         for root in checker.roots():
             checker.check(root)
@@ -70,8 +73,9 @@ def certified(
 
 
 class _Checker:
-    def __init__(self, facts: FileFacts, deadline: float, watch: Watch | None) -> None:
+    def __init__(self, facts: FileFacts, deadline: float, watch: Watch | None, script: bool = True) -> None:
         self.facts = facts
+        self.script = script
         self.deadline = deadline
         self.watch = watch
         self.found: list[Finding] = []
@@ -121,7 +125,7 @@ class _Checker:
     def _follow(self, root: Root, rank: int, choices: Choices) -> Trace | None:
         run = Run(LANGUAGE, rank, choices, self.facts.project, self.deadline, self.watch)
         try:
-            flow = _begin(run, root, self.facts)
+            flow = _begin(run, root, self.facts, self.script)
         except LeftError as left:
             flow = left.flow
         except (OutOfBudgetError, RecursionError):
@@ -162,11 +166,12 @@ class _Checker:
             self.found.append(here._replace(root=root.function, owner=root.owner))
 
 
-def _begin(run: Run, root: Root, facts: FileFacts) -> Flow | None:
+def _begin(run: Run, root: Root, facts: FileFacts, script: bool) -> Flow | None:
     """Follow a root from its start."""
     scope = run.file(facts.source)
     if root.function is None:
-        scope.names["__name__"] = Known("__main__")
+        if script:
+            scope.names["__name__"] = Known("__main__")
         return execute(run, scope, facts.source.tree.body)
     owner = Class(root.owner, scope) if root.owner else None
     function = names.decorated(run, root.function, scope, owner)

@@ -91,11 +91,9 @@ def outside(run: Run, name: str, given: list[Value], named: dict[str, Value], pl
 def _own(run: Run, name: str, named: dict[str, Value], place: Place) -> Value | None:
     """What every rank has its own of: a clock, dice that nobody seeds, its batches of the data."""
     at = f"{place.node.lineno}:{place.node.col_offset}"
-    text = place.source.text
     if name in CLOCKS:
         return Unknown(f"{name}@{at}", Local("each rank reads its own clock", place))
-    unseeded = not run.facts(place.source).seeds if run.watch is not None else "seed" not in text and "__main__" in text
-    if name in DICE and unseeded:
+    if name in DICE and not _seeded(run, place):
         why = Local("the random numbers differ between ranks: no seed is set", place, data=True)
         return Unknown(f"{name}@{at}", why)
     if name.endswith(".DistributedSampler"):
@@ -104,6 +102,13 @@ def _own(run: Run, name: str, named: dict[str, Value], place: Place) -> Value | 
     if name.endswith(".DataLoader") and isinstance(sampler, Unknown) and sampler.type == SAMPLER:
         return _loader("the sampler is a DistributedSampler", place)
     return None
+
+
+def _seeded(run: Run, place: Place) -> bool:
+    """Whether dice are seeded, in whatever file of the program; without a watch only what a script throws itself counts."""
+    if run.watch is None:
+        return "seed" in place.source.text or "__main__" not in place.source.text
+    return any(run.facts(each.source).seeds for each in run.files.values())
 
 
 def _loader(why: str, place: Place) -> Unknown:

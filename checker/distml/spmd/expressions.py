@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from distml.spmd import names
+from distml.spmd.builtins import made_first
 from distml.spmd.library import RANK_VARIABLES, RANKS, SIZE_VARIABLES
+from distml.spmd.members import WHOLE, computed, item
 from distml.spmd.run import Run
 from distml.spmd.told import MAYBE, Watch, chosen, owned
 from distml.spmd.values import (
@@ -35,12 +37,7 @@ from distml.spmd.values import (
     truth,
 )
 
-MAX_NUMBER = 1 << 40
 MAX_MEMBERS = 64
-WHOLE = "whole"
-"""The type of the slice `:`."""
-_CUT = re.compile(r"Add|Sub|Mult|FloorDiv|Mod|None:")
-"""In the making of a list: it may have been padded, or cut, to what all ranks can share."""
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -152,21 +149,6 @@ def _repeated(items: Items, times: object) -> Items | None:
     """`items * times`, where that is short."""
     few = isinstance(times, int) and len(items.members) * times <= MAX_MEMBERS
     return Items(items.members * times, items.kind, items.exact) if few and isinstance(times, int) else None
-
-
-def computed(operation: Callable[..., Any], *given: Known) -> Value:
-    """The result of an operation on known values, unknown where it fails or grows large."""
-    texts = [each for each in given if isinstance(each.value, str | bytes)]
-    unsafe = operation is operator.mul and texts
-    numbers = [each.value for each in given if isinstance(each.value, int | float)]
-    if not unsafe and all(abs(number) < MAX_NUMBER for number in numbers):
-        try:
-            result = operation(*(each.value for each in given))
-        except Exception:  # whatever the program would raise here, it is not our concern
-            return Unknown(f"{operation}({', '.join(map(key, given))})")
-        if isinstance(result, int | float | str | bool):
-            return Known(result, ranked=any(each.ranked for each in given))
-    return Unknown(f"{operation}({', '.join(map(key, given))})")
 
 
 def _unary(run: Run, scope: Scope, node: ast.UnaryOp) -> Value:
@@ -311,33 +293,13 @@ def _subscript(run: Run, scope: Scope, node: ast.Subscript) -> Value:
     if names.is_environment(container) and isinstance(index, Known):
         return names.variable(run, index.value)
     place = Place(scope.source, node)
-    found = run.current(item(container, index, place))
+    found = run.current(made_first(run, container, index, place) or item(container, index, place))
     if run.watch is None:
         return found
     if isinstance(found, Unknown) and isinstance(container, Unknown) and container.each is not None:
         found.local = found.local or local_of(container.each)
     own = chosen(place, index)
     return found if own is None else owned(found, own)
-
-
-def item(container: Value, index: Value, place: Place) -> Value:
-    """`container[index]`."""
-    if isinstance(index, Known) and isinstance(container, Items | Table) and container.exact:
-        try:
-            found: Value = container.members[index.value]  # type: ignore[index]
-        except (LookupError, TypeError):
-            return Unknown(f"{key(container)}[{key(index)}]")
-        return found
-    if isinstance(container, Known) and isinstance(index, Known) and isinstance(container.value, str):
-        return computed(operator.getitem, container, index)
-    last = container.members.get(index.value) if isinstance(container, Table) and isinstance(index, Known) else None
-    found = derived(f"{key(container)}[{key(index)}]", container if last is None else last, index)
-    if isinstance(container, Items | Table):
-        several = container.members if isinstance(container, Items) else container.members.values()
-        each = [one.each for one in several if isinstance(one, Unknown) and one.each is not None]
-        found.each = derived(f"{found.key}[…]", *each) if each else None
-    found.uneven = None if _CUT.search(key(container)) else _stride(index, place)
-    return found
 
 
 def put_into(run: Run, scope: Scope, node: ast.expr, found: Collection[Value]) -> None:
@@ -362,14 +324,6 @@ def put(run: Run, watch: Watch, holds: Value, found: Collection[Value]) -> None:
         run.write(run.settled, id(holds), (holds, replace(holds, local=own)))
     elif isinstance(holds, Table) and own:
         run.write(holds.state, "members", {**holds.members, "…": Unknown("put in", own)})
-
-
-def _stride(index: Value, place: Place) -> Local | None:
-    """Why two ranks may get different numbers of members: `x[rank::size]`."""
-    strided = isinstance(index, Unknown) and index.type == "slice by rank"
-    return (
-        Local("each rank has its own part of the data, and the parts may differ in length", place) if strided else None
-    )
 
 
 def _slice(run: Run, scope: Scope, node: ast.Slice) -> Value:

@@ -8,9 +8,10 @@ from typing import Any
 from distml.spmd import names
 from distml.spmd.blocks import attempt, block
 from distml.spmd.builtins import BUILTINS, put
-from distml.spmd.expressions import BINARY, computed, merged, put_into, truth_of, value
+from distml.spmd.expressions import BINARY, merged, put_into, truth_of, value
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.loops import for_loop, while_loop
+from distml.spmd.members import computed
 from distml.spmd.run import Run
 from distml.spmd.values import (
     Class,

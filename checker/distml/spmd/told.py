@@ -8,10 +8,11 @@ a slice, as an argument. A condition on the rank chooses who does something, and
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from distml.spmd.values import Items, Known, Local, Place, Unknown, Value, derived, key
+from distml.spmd.values import Items, Known, Local, Place, Table, Unknown, Value, derived, key
 
 MAYBE = "another batch or none"
 """The type of what `next(iterator, None)` gives: whether there is one says nothing of what is in it."""
@@ -101,6 +102,29 @@ def given_by(name: str, given: list[Value]) -> Value | None:
     if name in _MADE and known:
         return derived(f"{name}(…)", *known)
     return next(iter(known), None) if name in _ONE else None
+
+
+_SESSION = re.compile(r"tensorflow\.[\w.]*Session\(")
+_VARIABLE = re.compile(r"tensorflow\.([\w.]*\.)?(Variable|get_variable|\w*global_step)\(")
+"""What a graph keeps between two steps: no data that it is fed changes what it is."""
+
+
+def fetched(receiver: Unknown, name: str, given: list[Value]) -> Value | None:
+    """What a session gives for what it is asked for first, in the same structure: each comes of itself and of what is fed."""
+    if name != "run" or not given or not _SESSION.match(receiver.key):
+        return None
+    return _fetched(given[0], given[1:])
+
+
+def _fetched(asked: Value, fed: list[Value]) -> Value:
+    match asked:
+        case Items(members=members, kind=kind, exact=exact):
+            return Items([_fetched(each, fed) for each in members], kind, exact)
+        case Table(members=table, exact=exact):
+            return Table({name: _fetched(each, fed) for name, each in table.items()}, exact)
+        case Unknown(key=text) if _VARIABLE.match(text):
+            return Unknown(f"run({text})")
+    return derived(f"run({key(asked)})", asked, *fed)
 
 
 def chosen(place: Place, *by: Value) -> Local | None:

@@ -101,12 +101,13 @@ class Items(Container):
 
 
 class Table(Container):
-    """A dictionary whose keys are known."""
+    """A dictionary whose keys are known; `makes` is the builtin by which a `defaultdict` makes what it does not hold."""
 
-    __slots__ = ()
+    __slots__ = ("makes",)
 
-    def __init__(self, members: dict[Scalar, Value], exact: bool = True) -> None:
+    def __init__(self, members: dict[Scalar, Value], exact: bool = True, makes: str = "") -> None:
         super().__init__(members, "dict", exact)
+        self.makes = makes
 
     @property
     def members(self) -> dict[Scalar, Value]:
@@ -240,8 +241,9 @@ def parts(value: Value) -> list[Value]:
 
 
 def local_of(*values: Value) -> Local | None:
-    """Why one of the values differs between ranks."""
-    return next((one.local for value in values for one in parts(value) if isinstance(one, Unknown) and one.local), None)
+    """Why one of the values differs between ranks: for its part of the data, where that is among the reasons."""
+    found = [one.local for value in values for one in parts(value) if isinstance(one, Unknown) and one.local]
+    return next((each for each in found if each.data), found[0] if found else None)
 
 
 def trained(*values: Value) -> bool:
