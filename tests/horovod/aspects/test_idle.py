@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+from horovod.torch.programs import rewritten_files
+
 from distml.rewrites.horovod.aspects.idle import runs
-from distml.rewrites.horovod.options import Options
+from distml.rewrites.horovod.options import Backend, Options
 from distml.rewrites.horovod.rewrite import rewrite
 from distml.source.project import Project
 from distml.training.program import Program
@@ -43,6 +46,14 @@ if __name__ == "__main__":
 """
 
 
+def test_functions_that_nothing_names_read_nothing() -> None:
+    tools = TOOLS.replace(
+        "def save(model):", "def again(path):\n    return open(path + '.txt').read()\n\n\ndef save(model):"
+    )
+    after = rewritten_files({"run.py": SCRIPT, "tools.py": tools}, "horovod")["tools.py"]
+    assert 'open((path + ".txt") if not hvd.is_initialized() or hvd.rank() == 0 else os.devnull, "w")' in after
+
+
 def test_functions_that_nothing_names_are_left_alone() -> None:
     texts = {"/nowhere/run.py": SCRIPT, "/nowhere/tools.py": TOOLS}
     project = Project("/nowhere", overlay={path: text.encode() for path, text in texts.items()})
@@ -57,6 +68,44 @@ def test_functions_that_nothing_names_are_left_alone() -> None:
     assert 'open((path + ".txt") if not hvd.is_initialized() or hvd.rank() == 0 else os.devnull, "w")' in after
     assert '        self.table.writerow(["loss"])' in after
     assert after.endswith('    print("tools")\n')
+
+
+PREPARES = """import os
+import urllib.request
+import torch
+
+
+def load():
+    {load}
+
+
+if __name__ == "__main__":
+    {guarded}
+"""
+DOWNLOAD = 'urllib.request.urlretrieve("a", "b")'
+MISSING = f'if not os.path.exists("b"):\n        {DOWNLOAD}'
+ALONE = {
+    "a download": DOWNLOAD,
+    "a download of what is missing": MISSING,
+    "a model": 'torch.hub.load("a", "b")',
+    "a file": 'if not os.path.exists("b"):\n        torch.save([1], "b")\n    torch.load("b")',
+    "a file that is opened": 'with open("b", "w") as file:\n        file.write("a")',
+    "a folder": 'os.mkdir("b")',
+    "a line": 'print("a")',
+}
+
+
+@pytest.mark.parametrize("backend", ["horovod", "ddp", "accelerate"])
+@pytest.mark.parametrize("what", ALONE)
+def test_what_only_a_script_does_is_left_alone(what: str, backend: Backend) -> None:
+    """Files that a script imports hold scripts of their own: what these do is no part of the program."""
+    script = SCRIPT.replace("from tools import Log, save", "from tools import load").replace(
+        'log = Log("log.csv")', "load()"
+    )
+    before = PREPARES.format(load=MISSING, guarded=ALONE[what])
+    after = rewritten_files({"run.py": script.replace("    save(model)\n", ""), "tools.py": before}, backend)
+    guard = 'if __name__ == "__main__":\n'
+    assert after.get("tools.py", before).partition(guard)[2] == before.partition(guard)[2]
 
 
 def test_what_a_module_does_where_it_is_no_script_runs() -> None:

@@ -40,6 +40,11 @@ WAYS = {
     "an order in a class": "class Trainer:\n    def train(self):\n        x = np.arange(64.0).reshape(-1, 1)\n"
     "        for epoch in range(1):\n            order = np.random.permutation(64)\n            for i in range(0, 64, 8):\n"
     "                rows = order[i : i + 8]\n                STEP(x[rows])\n\n\nTrainer().train()\n",
+    "a seed that some runs set": "def fixed():\n    np.random.seed(3)\n    return np.arange(64.0).reshape(-1, 1)\n\n\n"
+    "x = np.arange(64.0).reshape(-1, 1)\nif len(x) < 8:\n    x = fixed()\nnp.random.shuffle(x)\n"
+    "for i in range(0, 64, 8):\n    STEP(x[i : i + 8])\n",
+    "a seed that is set if asked": "import sys\n\nx = np.arange(64.0).reshape(-1, 1)\nif '--alike' in sys.argv:\n"
+    "    np.random.seed(3)\nnp.random.shuffle(x)\nfor i in range(0, 64, 8):\n    STEP(x[i : i + 8])\n",
     "drawn, then picked": f"x = {DATA}\nfor turn in range(24):\n    rows = np.random.randint(0, 64, 8)\n    STEP(x[rows])\n",
     "drawn and picked in a class": f"class Trainer:\n    def train(self, turns):\n        x = {DATA}\n"
     "        for turn in range(turns):\n            rows = np.random.randint(0, x.shape[0], 8)\n            STEP(x[rows])\n\n\n"

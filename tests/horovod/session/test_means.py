@@ -119,6 +119,7 @@ def programs() -> Iterator[tuple[str, str]]:
 TOLD = {
     "an item of the results": ("both = sess.run([train, cost], {x: a, y: b}); value = both[1]", "value"),
     "the step's own loss": (STEP, "value"),
+    "with its sign turned": ("_, value = sess.run([train, -hits], {x: a, y: b})", "value"),
     "another look": (f"{ALONE}; value = sess.run(cost, {{x: a, y: b}})", "value"),
 }
 

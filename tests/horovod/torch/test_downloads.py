@@ -75,6 +75,32 @@ WAYS = {
     "tried within": "def load():\n    try:\n        if True:\n            found = MNIST('data', download=True)\n"
     "    except RuntimeError:\n        found = MNIST('data')\n    return found\n\n\ndata = load()",
 }
+EMPTY = """
+import time
+
+
+def headed(path):
+    if not os.path.exists(path):
+        open(path, "a").close()
+    with open(path) as file:
+        if {asked}:
+            head(path)
+
+
+def head(path):
+    time.sleep(0.3 * int(os.environ["RANK"] == "0"))
+    with open(path, "w") as file:
+        file.write("a,b\\n")
+
+
+headed("{name} log")
+assert open("{name} log").read() == "a,b\\n"
+data = [(float(i), float(i)) for i in range(16)]
+"""
+WAYS |= {
+    f"what is empty, {asked}": EMPTY.replace("{asked}", asked)
+    for asked in ("len(file.readlines()) == 0", "not file.read()", "file.readline() == ''")
+}
 CASES = [(way, False) for way in WAYS] + [(way, True) for way in WAYS if way.startswith("tried")]
 
 
@@ -83,7 +109,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str]]
     """What both processes print in each program."""
     texts = {}
     for way, fails in CASES:
-        found = outcome(PROGRAM.format(made=WAYS[way]), "ddp")
+        found = outcome(PROGRAM.format(made=WAYS[way].replace("{name}", way)), "ddp")
         assert not found.plan.refusals
         (file,) = found.files.values()
         name = f"{way}, {fails}"

@@ -5,6 +5,8 @@ The rewritten programs are run in this process as rank 0 of two.
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 from horovod.torch.programs import printed_as, rewritten
 
@@ -157,6 +159,29 @@ LEFT = {
 @pytest.mark.parametrize("body", AS_OFTEN)
 def test_it_comes_as_often(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     source = HEAD + AS_OFTEN[body]
+    alone = printed_as(1, source, monkeypatch)
+    assert printed_as(2, rewritten(source), monkeypatch) == alone
+
+
+class Respelled(ast.NodeTransformer):
+    """Writes remainders otherwise."""
+
+    def __init__(self, spelled: str) -> None:
+        self.spelled = spelled
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Mod):
+            return node
+        text = self.spelled.format(ast.unparse(node.left), ast.unparse(node.right))
+        return ast.parse(text, mode="eval").body
+
+
+@pytest.mark.parametrize("spelled", ["np.mod({}, {})", "divmod({}, {})[1]"])
+@pytest.mark.parametrize("body", AS_OFTEN)
+def test_however_a_remainder_is_spelled(body: str, spelled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = f"import numpy as np\n{HEAD}"
+    source += ast.unparse(Respelled(spelled).visit(ast.parse(AS_OFTEN[body])))
     alone = printed_as(1, source, monkeypatch)
     assert printed_as(2, rewritten(source), monkeypatch) == alone
 

@@ -231,6 +231,7 @@ for epoch in range(2):
         model.train(phase == "train")
         total = losses = 0.0
         hits = 0
+        kept = []
         for a, b in loaders[phase]:
             with torch.set_grad_enabled(phase == "train"):
                 out = model(a)
@@ -242,7 +243,9 @@ for epoch in range(2):
             total += loss.item()
             losses += loss.item() * len(a)
             hits += ((out > 0) == (b > 0)).sum().item()
+            kept.append(b.flatten())
         print(total / len(loaders[phase]), losses / len(sets[phase]), hits, hits / len(sets[phase]), total)
+        print(len(torch.cat(kept)), sorted(torch.cat(kept).tolist())[0])
 """
 BEFOREHAND = DIRECT.replace(
     "        hits = 0\n",

@@ -40,8 +40,10 @@ class Requests:
 
     def codes(self) -> Iterator[tuple[ast.AST, str]]:
         """The code that was asked for, with the nodes at which it is to stand."""
-        listed = (self.expressions, self.arguments, self.items, self.begins, self.ends, self.parameters)
+        listed = (self.expressions, self.arguments, self.items, self.parameters)
         yield from ((node, code) for asked in listed for node, codes in asked.items() for code in codes)
+        inside = ((node.body[0], codes) for asked in (self.begins, self.ends) for node, codes in asked.items())  # type: ignore[attr-defined]
+        yield from ((node, code) for node, codes in inside for code in codes)
         yield from ((node, code) for node, codes in self.keywords.items() for code in codes.values())
         yield from self.handed.items()
         for node, around in self.statements.items():

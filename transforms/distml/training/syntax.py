@@ -56,6 +56,22 @@ def root_of(place: ast.expr) -> ast.Name | None:
     return place if isinstance(place, ast.Name) else None
 
 
+_REMAINDERS = frozenset({"mod", "fmod", "remainder", "floormod"})
+
+
+def remainder_of(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """What is divided by what, where an expression is the remainder: `a % b`, `np.mod(a, b)`, `divmod(a, b)[1]`."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return node.left, node.right
+    if isinstance(node, ast.Subscript) and is_literal(node.slice, 1) and isinstance(node.value, ast.Call):
+        call, both = node.value, isinstance(node.value.func, ast.Name) and node.value.func.id == "divmod"
+    elif isinstance(node, ast.Call):
+        call, both = node, method_name(node) in _REMAINDERS
+    else:
+        return None
+    return (call.args[0], call.args[1]) if both and len(call.args) == 2 else None
+
+
 def runs_as_script(node: ast.AST) -> TypeGuard[ast.If]:
     """Whether the body of a statement runs in the script only: `if __name__ == "__main__":`, also with more by `and`."""
     return isinstance(node, ast.If) and _asks_for_script(node.test)

@@ -38,20 +38,22 @@ def certify(plan: Plan, made: Mapping[str, Rewritten]) -> None:
     units = {_location(unit): unit for unit in program.units.values()}
     project = program.project.replaced(texts)
     watch = _watch(plan)
-    warned: set[ast.AST] = set()
-    origins: dict[str, dict[_Telling, _Telling]] = {}
+    warned: set[tuple[str, int, int]] = set()
+    origins: dict[str, dict[tuple[int, int], _Telling]] = {}
+    scripts = {_location(unit) for unit in program.roots}
     deadline = time.process_time() + SECONDS
     for location in texts:
         source = project.open(location)
-        wrong, told = certified(source, project, deadline, watch)
+        wrong, told = certified(source, project, deadline, watch, script=location in scripts)
         plan.refusals += [_refusal(finding, source, plan) for finding in wrong[:1]]
         for place in told:
-            if isinstance(place.node, _Telling) and place.node not in warned and place.source.location in units:
-                warned.add(place.node)
-                at = place.source.location
+            at = place.source.location
+            where = at, place.node.lineno, place.node.col_offset
+            if isinstance(place.node, _Telling) and where not in warned and at in units:
+                warned.add(where)
                 if at not in origins:
                     origins[at] = _origins(units[at].tree, place.source.tree, watch)
-                _warn(place.node, origins[at].get(place.node), plan)
+                _warn(place.node, origins[at].get(where[1:]), plan)
 
 
 def _watch(plan: Plan) -> Watch:
@@ -94,10 +96,11 @@ def _named(remark: Remark) -> set[str]:
     return set(_WORD.findall(remark.message)[:1])
 
 
-def _origins(before: ast.AST, after: ast.AST, watch: Watch) -> dict[_Telling, _Telling]:
-    """What became what tells in the new text: the rewriter neither adds nor removes any."""
+def _origins(before: ast.AST, after: ast.AST, watch: Watch) -> dict[tuple[int, int], _Telling]:
+    """What became what tells in the new text, by line and column: the rewriter neither adds nor removes any."""
     old, new = ([each for each in _telling(tree) if watch.tells(each)] for tree in (before, after))
-    return dict(zip(new, old, strict=True)) if len(old) == len(new) else {}
+    places = [(each.lineno, each.col_offset) for each in new]
+    return dict(zip(places, old, strict=True)) if len(old) == len(new) else {}
 
 
 def _telling(tree: ast.AST) -> list[_Telling]:

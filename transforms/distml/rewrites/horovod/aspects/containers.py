@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable as Function
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, Protocol
 
 from distml.rewrites.horovod.aspects.batches import Batches, Filling, How, item_of
@@ -77,6 +77,8 @@ class Containers:
 
     def __init__(self, plan: Plan, uniform: Uniform, number: Function[[ast.expr], bool], words: Words) -> None:
         self.plan, self.program, self.uniform, self.number, self.words = plan, plan.program, uniform, number, words
+        self.phases: Mapping[ast.AST, str] = {}
+        """Under which condition the data of a loop is divided, where it is not always."""
 
     def of(self, loop: Looping, known: set[str]) -> Iterator[Kept]:
         """The containers that a loop fills, but for those of which more is known."""
@@ -110,14 +112,14 @@ class Containers:
         """Ask for what becomes of a place behind the loop."""
         if not kept.behind:
             return
-        patch = self.plan.patch(loop)
+        patch, code = self.plan.patch(loop), self.code(loop, kept)
         if kept.way == "gather" and not self._begins(kept.place, loop):
             begin = patch.free("kept_before")
             patch.before(loop, f"{begin} = len({kept.place})", _NOTES["gather"])
             rest = f"{kept.place}[{begin}:]"
-            patch.after(loop, f"{rest} = {self.words.from_all(loop, rest)}", _NOTES["gather"])
-        else:
-            patch.after(loop, self.code(loop, kept), _NOTES[kept.way])
+            code = f"{rest} = {self.words.from_all(loop, rest)}"
+        divided = self.phases.get(loop) if kept.way in ("gather", "sum") else None
+        patch.after(loop, f"if {divided}:\n    {code}" if divided else code, _NOTES[kept.way])
 
     # What becomes of a place
 

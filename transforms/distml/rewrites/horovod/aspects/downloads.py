@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.destinations import written
 from distml.rewrites.horovod.aspects.during import during_training, since_training, trains
+from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.opened import is_read
 from distml.rewrites.horovod.aspects.outputs import private
 from distml.rewrites.horovod.aspects.setup import behind_start, start_of
@@ -44,7 +45,7 @@ _SETS = re.compile(r"torchvision\.datasets\.(\?|(\w+\.)*[A-Z]\w+)|torchaudio\.da
 _MODELS = re.compile(r"torchvision\.models\.(\?|(\w+\.)*[a-z]\w+)")
 _COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
 _LOADERS = re.compile(r"\s*(wget|curl|gsutil|kaggle|gdown)\b")
-_ASKS = re.compile(r"(?i)exists?$|is_?file|is_?dir|list_?dir|scandir|glob|getsize")
+_ASKS = re.compile(r"(?i)exists?$|is_?file|is_?dir|list_?dir|scandir|glob|getsize|^read(_?(text|bytes|line|lines))?$")
 _REMOVES = frozenset("os.remove os.unlink shutil.move os.rename os.replace".split())
 _LISTS = frozenset("os.listdir os.scandir os.walk glob.glob glob.iglob".split())
 _FETCHES = frozenset(
@@ -63,7 +64,7 @@ def once(plan: Plan) -> None:
     statements: dict[ast.stmt, None] = {}
     fresh: dict[ast.stmt, None] = {}
     for call in plan.program.calls:
-        if plan.program.unit(call).source.location not in plan.editable:
+        if plan.program.unit(call).source.location not in plan.editable or not runs(call, plan.program):
             continue
         fresh |= dict.fromkeys(_made_anew(call, start, plan))
         if start in ("keras", "tensorflow") and (tidied := _tidied(call, plan)) is not None:

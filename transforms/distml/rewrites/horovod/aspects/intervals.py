@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
@@ -16,7 +17,7 @@ from distml.training.callers import run_by
 from distml.training.callsites import called, iterated, takes_receiver
 from distml.training.counting import COUNTS
 from distml.training.program import Program
-from distml.training.syntax import is_literal, names_in, nodes_in
+from distml.training.syntax import is_literal, names_in, nodes_in, remainder_of
 
 OFTEN = Note(
     "interval divided by the number of ranks",
@@ -211,14 +212,23 @@ def _shorten(plan: Plan, interval: ast.expr, branch: ast.If, loop: Looping) -> N
         fewer(plan, each, "{}" if within or each is interval else "({})")
 
 
+def remainder_by(interval: ast.expr, program: Program) -> ast.expr | None:
+    """The remainder in which an interval is what something is divided by."""
+    for above in islice(program.ancestors(interval), 2):
+        divided = remainder_of(above)
+        if isinstance(above, ast.expr) and divided is not None and divided[1] is interval:
+            return above
+    return None
+
+
 def _remains(plan: Plan, interval: ast.expr) -> bool:
     """Ask for the remainder of a shorter interval, if it is another number than zero; False where that may be none of its, or
     any but one is asked for.
     """
-    remainder = plan.program.parent(interval)
+    remainder = remainder_by(interval, plan.program)
     test = plan.program.parent(remainder) if remainder is not None else None
     if isinstance(test, ast.BoolOp | ast.If):  # any other than the one that is asked for
-        return not isinstance(remainder, ast.BinOp)
+        return False
     if not isinstance(test, ast.Compare) or test.left is not remainder or len(test.ops) != 1:
         return True
     asked, length = test.comparators[0], getattr(interval, "value", None)
@@ -242,6 +252,8 @@ def _same(interval: ast.expr, branch: ast.If, loop: Looping, program: Program) -
             if isinstance(above, ast.BinOp | ast.AugAssign) and isinstance(above.op, ast.Div | ast.FloorDiv | ast.Mod):
                 if node is (above.right if isinstance(above, ast.BinOp) else above.value):
                     yield node
+            elif above is not None and (divided := remainder_of(above)) is not None and node is divided[1]:
+                yield node
 
 
 def _asks_for_any(interval: ast.expr, program: Program) -> bool:
@@ -285,11 +297,10 @@ def _asked_of(
 
 def _divisors(test: ast.expr, names: set[str], *, one: bool = False) -> Iterator[ast.expr]:
     """What counters are divided by for a remainder; `one`: also where that is written out as one."""
-    for node in nodes_in(test, ast.BinOp):
-        if isinstance(node.op, ast.Mod):
-            if names & {ast.unparse(each) for each in nodes_in(node.left, ast.expr)}:
-                if all(isinstance(each, _NUMBERS) for each in walk(node.right)) and (one or not _is_one(node.right)):
-                    yield node.right
+    for counted, interval in filter(None, map(remainder_of, walk(test))):
+        if names & {ast.unparse(each) for each in nodes_in(counted, ast.expr)}:
+            if all(isinstance(each, _NUMBERS) for each in walk(interval)) and (one or not _is_one(interval)):
+                yield interval
 
 
 def _is_one(node: ast.expr) -> bool:

@@ -140,6 +140,8 @@ def _reads(plan: Plan, call: ast.Call, text: str, depth: int) -> bool:
         _is_text(each, plan) for each in receiver
     ):
         return False
+    if not runs(call, program):
+        return False
     own = [value for value in program.of(call.func) if isinstance(value, Callable | Class)]
     for function in _bodies(own) if depth > 0 else ():
         inside = [each for each in program.calls if program.function(each) is function]

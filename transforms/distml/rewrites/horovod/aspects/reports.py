@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.outputs import is_bar, kind_of
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.syntax import method_name, targets_of
 from distml.training.values import Foreign
@@ -18,6 +19,8 @@ _SHOWN = re.compile(
     r"|matplotlib\.[\w.()\[\]]+\.(plot|semilog[xy]|loglog|errorbar|step|fill_between|bar|barh|title|suptitle|set_title|text|annotate)"
 )
 """What shows or records numbers, beside what is known as output."""
+_OF_GRAPHS = re.compile(r"tensorflow\.summary\.(scalar|text|merge|merge_all)")
+"""Without a step these only put an op into a graph; who runs it and adds what it gives reports that."""
 _ON_BARS = frozenset("set_postfix set_postfix_str set_description set_description_str".split())
 _EXAMPLES = re.compile(
     r".*\.(add|log)_(image|figure|video|audio|embedding|graph|mesh|histogram|artifact)s?\w*|.*\.(image|histogram)"
@@ -35,6 +38,8 @@ _COLLECTS = frozenset(
 def reports(call: ast.Call, program: Program) -> bool:
     """Whether a call reports what it is given, in a place where people take it for what the whole run gives."""
     if any(_EXAMPLES.fullmatch(name) for name in program.names(call.func)):
+        return False
+    if program.matches(call.func, _OF_GRAPHS) and argument(call, 2, "step") is None:
         return False
     on_bar = method_name(call) in _ON_BARS and is_bar(call.func, program)
     return on_bar or program.matches(call.func, _SHOWN) or kind_of(call, program) in ("output", "log", "file")

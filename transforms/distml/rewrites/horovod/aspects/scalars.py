@@ -28,6 +28,8 @@ def scalar(node: ast.AST, program: Program, depth: int = _DEEPEST) -> bool:
 
 def _reduced(value: Foreign, program: Program, depth: int) -> bool:
     node = value.node
+    if isinstance(node, ast.UnaryOp):
+        return depth > 0 and scalar(node.operand, program, depth - 1)
     if isinstance(node, ast.BinOp):
         parts = (node.left, node.right)
         return (

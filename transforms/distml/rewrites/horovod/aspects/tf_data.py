@@ -254,12 +254,13 @@ def _template(plan: Plan, path: Path, cut: int) -> str:
     elif not graph and not even.known:
         parts = "lambda *parts: {0}.zip(parts if parts[1:] else parts[0]).skip({rank}).take(1)"
         code = "{0}.window({size}, drop_remainder=True).flat_map(" + parts + ")"
-    elif graph and functions_of(path.nodes[cut], path.program):
-        return "{0}.zip(tuple({0}.shard({size}, each) for each in range({size}))).map(lambda *parts: parts[{rank}])"
+    elif graph and _repeats(path, cut):
+        code = "{0}.shard({size}, {rank})"
+    elif graph:
+        code = "{0}.zip(tuple({0}.shard({size}, each) for each in range({size}))).map(lambda *parts: parts[{rank}])"
     else:
         code = "{0}.take({0}.cardinality() // {size} * {size}).shard({size}, {rank})"
-    uneven = (graph and not (even.known or even.scalars)) or _at_random(path, cut)
-    if not _repeats(path, cut) and (uneven or later & _UNCOUNTED):
+    if not _repeats(path, cut) and (_at_random(path, cut) or later & _UNCOUNTED):
         plan.warn(
             "HVD303",
             path.nodes[-1],

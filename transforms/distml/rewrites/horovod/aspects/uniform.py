@@ -11,8 +11,9 @@ import re
 from collections.abc import Container, Iterator
 
 from distml.source.nodes import walk
+from distml.training.around import loops_around
 from distml.training.callers import callers
-from distml.training.callsites import argument, called, iterated
+from distml.training.callsites import argument, called, iterated, stored
 from distml.training.counting import COUNTS
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -26,8 +27,10 @@ _SETTINGS = tuple(
 _CALLS = frozenset(
     "len all any int float str bool min max abs sum range isinstance hasattr getattr type round sorted list tuple dict".split()
 )
-_SAME = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.is_tensor", "math.ceil", "math.floor"})
+_SAME = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.is_tensor"})
 _SAME |= {f"os.path.{each}" for each in ("join", "splitext", "split", "basename", "dirname", "abspath")}
+_COMPUTES = re.compile(r"math\.\w+|numpy\.(?!load|from|genfrom|empty|random|save|mem)\w+")
+"""Functions that give the same for the same."""
 _METHODS = frozenset(
     "__len__ size dim startswith endswith lower upper strip keys get split format named_parameters modules".split()
 )
@@ -41,6 +44,11 @@ _OBJECTS = re.compile(
     r"torch\.(optim|utils\.tensorboard|cuda\.amp|amp)\.(\w+\.)*[A-Z]\w*\(\)|tensorboardX\.(\w+\.)*[A-Z]\w*\(\)"
 )
 """Objects of libraries that are no numbers: optimizers, schedules, writers."""
+_CHOOSES = frozenset(
+    "where nonzero argwhere flatnonzero masked_select boolean_mask unique compress extract filter filterfalse takewhile nms"
+    " batched_nms dropna query".split()
+)
+"""Functions that keep those for which something is so, and so decide how many there are."""
 DEEPEST = 12
 
 
@@ -91,16 +99,17 @@ class Uniform:
         if self.collecting and self._collected(node):
             return False
         if isinstance(node.func, ast.Name) and node.func.id == "len":
-            return True
+            return not any(self._chosen(each, depth) for each in given)
         names = self.program.names(node.func)
         if any(_COUNTED.fullmatch(name) for name in names) and isinstance(node.func, ast.Attribute):
             return self._counted(node.func.value, depth)
-        if names & {f"builtins.{each}" for each in _CALLS} or names & _SAME:
+        computes = bool(names) and all(map(_COMPUTES.fullmatch, names))
+        if names & {f"builtins.{each}" for each in _CALLS} or names & _SAME or computes:
             return all(self.holds(each, depth) for each in given)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
-            return node.func.attr in ("size", "dim", "__len__") or all(
-                self.holds(each, depth) for each in (node.func.value, *given)
-            )
+            if node.func.attr in ("size", "dim", "__len__"):
+                return not self._chosen(node.func.value, depth)
+            return all(self.holds(each, depth) for each in (node.func.value, *given))
         return False
 
     def _counted(self, variable: ast.expr, depth: int) -> bool:
@@ -121,12 +130,35 @@ class Uniform:
         own = method_name(node) in ("size", "__len__") and not node.args
         return own and any(isinstance(value, Callable) for value in self.program.of(node.func))
 
+    def _chosen(self, node: ast.expr, depth: int) -> bool:
+        """Whether how many there are of something was decided, within a loop, by what each rank has of its own."""
+        found: set[ast.AST] = set()
+        waiting: list[ast.expr] = [node]
+        while waiting:
+            new = self.program.sources(waiting.pop(), until=self._chooses) - found
+            found |= new
+            names = (each for each in new if isinstance(each, ast.Name))
+            waiting += [made for each in names for made in stored(each, self.program) if made not in found]
+        made = [each for each in found if isinstance(each, ast.expr) and self._chooses(each)]
+        inside = (each for each in made if any(loops_around(each, self.program)))
+        return any(not all(self.holds(part, depth) for part in _decides(each)) for each in inside)
+
+    def _chooses(self, node: ast.AST) -> bool:
+        """Whether an expression keeps those for which something is so."""
+        if isinstance(node, ast.Call):
+            fixed = called(node, self.program) == "where" and len(node.args) + len(node.keywords) > 1
+            return not fixed and called(node, self.program) in _CHOOSES
+        if isinstance(node, ast.Subscript):
+            return any(isinstance(each, ast.Compare) for each in self.program.sources(node.slice))
+        return isinstance(node, ast.expr) and any(each.ifs for each in getattr(node, "generators", ()))
+
     def _attribute(self, node: ast.Attribute, depth: int) -> bool:
         if node.attr == "batch_size" and any(name.endswith("DataLoader()") for name in self.program.names(node.value)):
             return True
         own = any(isinstance(each, Instance) for each in self.program.of(node.value))
+        if node.attr == "shape":
+            return not self._chosen(node.value, depth)
         if (node.attr.isupper() and not own) or node.attr in (
-            "shape",
             "training",
             "ndim",
             "requires_grad",
@@ -258,6 +290,18 @@ class Uniform:
         shift = 1 if isinstance(self.program.parent(function), ast.ClassDef) else 0
         calls = self.callers.get(function, ())
         return all(self.holds(each, depth) for call in calls for each in _given(function, name, call, shift))
+
+
+def _decides(node: ast.expr) -> list[ast.expr]:
+    """What decides how many an expression keeps."""
+    if isinstance(node, ast.Call):
+        return [*values_given(node), *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+    if isinstance(node, ast.Subscript):
+        return [node.slice]
+    generators = getattr(node, "generators", ())
+    own = {name for each in generators for name in names_in(each.target)}
+    asked = (name for each in generators for test in each.ifs for name in nodes_in(test, ast.Name))
+    return [*(each.iter for each in generators), *(name for name in asked if name.id not in own)]
 
 
 def _given(function: Function, name: str, call: ast.Call, shift: int) -> Iterator[ast.expr]:

@@ -20,7 +20,7 @@ from distml.rewrites.horovod.flows.fit import (
     sessions,
     shown,
 )
-from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls
+from distml.rewrites.horovod.flows.fit.models import SHOWING, TRAINING, Given, calls
 from distml.rewrites.horovod.plan import Loop, Note, Plan
 from distml.training.program import Program
 
@@ -81,7 +81,7 @@ def _whole(plan: Plan) -> None:
         optimizers.distribute(plan, _module(plan, call), call)
     rates.scale_settings(plan)
     guarded = shown.on_rank_zero(plan)
-    for method in ("evaluate", "predict"):
+    for method in SHOWING:
         for call in (each for each in calls(program, method) if each not in guarded):
             if plan.may_change(call) and not Given(call, program).on_super:
                 _quiet(plan, Given(call, program))
@@ -110,7 +110,8 @@ def _quiet(plan: Plan, arguments: Given) -> None:
     call, first = arguments.call, plan.world(arguments.call).first
     verbose = arguments.text("verbose")
     if verbose is None:
-        if not any(keyword.arg is None for keyword in call.keywords):
+        silent = arguments.method in SHOWING[2:]
+        if not silent and not any(keyword.arg is None for keyword in call.keywords):
             plan.patch(call).keyword(call, "verbose", f"1 if {first} else 0", _VERBOSE)
     elif not (isinstance(verbose, ast.Constant) and verbose.value in (0, False)):
         plan.patch(verbose).wrap(verbose, f"{{}} if {first} else 0", _VERBOSE)

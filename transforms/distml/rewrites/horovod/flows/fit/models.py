@@ -34,12 +34,17 @@ _TELLING = {
     "train_on_batch": set[str](),
     "evaluate": {"verbose", "batch_size", "steps"},
     "predict": {"verbose", "batch_size", "steps"},
+    "evaluate_generator": set[str](),
+    "predict_generator": set[str](),
 }
 TRAINING = ("fit", "fit_generator", "train_on_batch")
 """The methods of a model that train it."""
 
 _REPLACEABLE = frozenset({*TRAINING, "evaluate", "predict"})
 
+_OLDER = "generator steps callbacks max_queue_size workers use_multiprocessing verbose".split()
+SHOWING = ("evaluate", "predict", "evaluate_generator", "predict_generator")
+"""The methods beside training that can show a progress bar; the older two show none unless they are told to."""
 SIGNATURES = {
     "fit": (
         "x y batch_size epochs verbose callbacks validation_split validation_data shuffle class_weight sample_weight "
@@ -52,6 +57,8 @@ SIGNATURES = {
     ).split(),
     "evaluate": "x y batch_size verbose sample_weight steps callbacks".split(),
     "predict": "x batch_size verbose steps callbacks".split(),
+    "evaluate_generator": _OLDER,
+    "predict_generator": _OLDER,
     "compile": "optimizer loss metrics loss_weights weighted_metrics run_eagerly steps_per_execution".split(),
     "train_on_batch": "x y sample_weight class_weight reset_metrics".split(),
 }

@@ -12,11 +12,11 @@ from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
-from distml.training.callers import run_by
+from distml.training.callers import leading_to, run_by
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import is_given, nodes_in
+from distml.training.syntax import is_given, nodes_in, runs_as_script
 from distml.training.values import Class, Constant, Foreign
 
 ALIKE = Note(
@@ -208,9 +208,22 @@ def _within(program: Program, node: ast.AST) -> bool:
 
 
 def is_seeded(program: Program, library: str) -> bool:
-    """Whether the program seeds the global generator of a library."""
+    """Whether the program seeds the global generator of a library, whatever it is set to."""
     calls = program.calls_of(SEED[library], "keras.utils.set_random_seed")
-    return any(not _is_none(each, program) for each in calls)
+    return any(not _is_none(each, program) and _surely(each, program) for each in calls)
+
+
+def _surely(node: ast.AST, program: Program, depth: int = 4) -> bool:
+    """Whether a program comes to a node in each run: no branch is around it, nor around the calls that lead there."""
+    for above in program.ancestors(node):
+        if isinstance(above, ast.If) and not runs_as_script(above):
+            return False
+        if isinstance(above, ast.ExceptHandler | ast.IfExp | ast.BoolOp | ast.While):
+            return False
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+            calls = leading_to(above, program)
+            return not calls or (depth > 0 and any(_surely(each, program, depth - 1) for each in calls))
+    return True
 
 
 def begun_alike(plan: Plan) -> bool:

@@ -128,6 +128,7 @@ def _report(study: Study, plan: Plan, spelling: Spelling, loaders: Loaders, shar
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
     passes = study.shortened | study.undivided | drawing | {*judging} if auto else sharded
     means = Means(plan, uniform, spelling.mean_of, losses, spelling)
+    means.containers.phases = study.phases
     if auto:
         Progress(plan, loaders, sharded).tell()
         intervals = Intervals(plan, loaders, sharded)

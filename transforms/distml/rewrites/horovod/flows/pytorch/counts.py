@@ -16,7 +16,7 @@ from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping, block_of, owner_of
 from distml.training.callsites import called, is_range
 from distml.training.counting import BARS, COUNTING_BARS
-from distml.training.syntax import names_in, nodes_in
+from distml.training.syntax import names_in, nodes_in, remainder_of
 
 _TURNS = Note("as many iterations as this rank has batches", "asking for more would raise StopIteration", "fewer-steps")
 _LIMIT = Note(
@@ -124,7 +124,7 @@ class Counts:
         around = (parent, *self.program.ancestors(parent)) if parent is not None else ()
         return self._told(number) or any(
             isinstance(each, ast.JoinedStr)
-            or (isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod))
+            or remainder_of(each) is not None
             or (isinstance(each, ast.Call) and called(each, self.program) in ("str", "format"))
             for each in around
         )

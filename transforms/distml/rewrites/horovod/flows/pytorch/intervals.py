@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from distml.rewrites.horovod.aspects import intervals
-from distml.rewrites.horovod.aspects.intervals import added, counted, numbered
+from distml.rewrites.horovod.aspects.intervals import added, counted, numbered, remainder_by
 from distml.rewrites.horovod.aspects.outputs import checkpoint
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, own_nodes
-from distml.training.syntax import nodes_in
+from distml.training.syntax import nodes_in, remainder_of
 
 _PACE = Note(
     "iteration count times the number of ranks",
@@ -70,15 +70,15 @@ class Intervals:
         around = [*takewhile(lambda each: not isinstance(each, ast.stmt), self.program.ancestors(number))]
         if any(isinstance(each, ast.Compare | ast.Subscript | ast.JoinedStr) for each in around):
             return False
-        kinds = [type(each.op) for each in around if isinstance(each, ast.BinOp)]
-        return ast.Mod not in kinds and bool({ast.Mult, ast.Div, ast.Pow} & {*kinds})
+        kinds = {type(each.op) for each in around if isinstance(each, ast.BinOp)}
+        return not any(map(remainder_of, around)) and bool({ast.Mult, ast.Div, ast.Pow} & kinds)
 
     def _own(self, interval: ast.expr) -> bool:
         """Whether an interval counts the batches of a rank already, or those of a step: which it may be by a loop's branches."""
         if self.loaders.counts.counts_own(interval, self.loaders.counted):
             return True
-        remainder = self.program.parent(interval)
-        return isinstance(remainder, ast.BinOp) and ast.unparse(remainder) in self._stepped(interval)
+        remainder = remainder_by(interval, self.program)
+        return remainder is not None and ast.unparse(remainder) in self._stepped(interval)
 
     def _stepped(self, node: ast.expr) -> Iterator[str]:
         """The conditions of the branches that train, in the loop around a node, and their parts."""

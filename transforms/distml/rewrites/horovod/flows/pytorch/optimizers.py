@@ -104,7 +104,8 @@ class Optimizers:
 
     def _scale_maker(self, maker: ast.Call) -> None:
         given = argument(maker, 0, "params")
-        groups = [*self._rates_in(given)] if given is not None else []
+        within = [*self._groups_in(given)] if given is not None else []
+        groups = [rate for each in within for rate in self._under("lr", each)]
         for each in groups:
             self._times(each)
         rate = argument(maker, *self._rate_at(maker))
@@ -114,7 +115,7 @@ class Optimizers:
         spread = [rate for k in maker.keywords if k.arg is None for rate in self._rates_in(k.value)]
         for each in spread:
             self._times(each)
-        if groups and given is not None and len(groups) == len([*self._groups_in(given)]):
+        if groups and len(groups) == len(within):
             return
         settings, whole = settings_of(maker, self.program)
         for each, kind in settings:
@@ -155,10 +156,10 @@ class Optimizers:
                         return (names.index(found[0]), found[0]) if found else (len(maker.args), "lr")
         return 1, "lr"
 
-    def _groups_in(self, node: ast.expr) -> Iterator[ast.Dict]:
+    def _groups_in(self, node: ast.expr) -> Iterator[ast.Dict | ast.Call]:
         """The groups of parameters that an expression is made from."""
         for each in self.program.sources(node):
-            if isinstance(each, ast.Dict) and any(is_literal(key, "params") for key in each.keys):
+            if isinstance(each, ast.Dict | ast.Call) and any(True for _ in self._under("params", each)):
                 yield each
 
     def _rates_in(self, node: ast.expr) -> Iterator[ast.expr]:
@@ -168,12 +169,14 @@ class Optimizers:
             v.node for v in self.program.of(node) if isinstance(v, Box) and isinstance(v.node, ast.Dict | ast.Call)
         }
         for each in found:
-            if isinstance(each, ast.Dict):
-                for key, value in zip(each.keys, each.values, strict=True):
-                    if is_literal(key, "lr"):
-                        yield value
-            elif "builtins.dict" in self.program.names(each.func):
-                yield from (k.value for k in each.keywords if k.arg == "lr")
+            yield from self._under("lr", each)
+
+    def _under(self, name: str, held: ast.Dict | ast.Call) -> Iterator[ast.expr]:
+        """What stands under a name in a dict as it is written."""
+        if isinstance(held, ast.Dict):
+            yield from (value for key, value in zip(held.keys, held.values, strict=True) if is_literal(key, name))
+        elif "builtins.dict" in self.program.names(held.func):
+            yield from (each.value for each in held.keywords if each.arg == name)
 
     def _times(self, rate: ast.expr | None) -> None:
         if rate is not None and not (isinstance(rate, ast.Constant) and not rate.value):
