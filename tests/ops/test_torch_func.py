@@ -29,6 +29,12 @@ made = vmap(call, in_dims=(0, 0, {dim}))(params, buffers, torch.ones({given}))
 made + torch.ones(3, 7, 4)
 """
 _GRADIENT = "made = {}(lambda a, b: {}, argnums={})(torch.ones(3), torch.ones(3, 4))\nmade + torch.ones({})\n"
+_SLOPES = """made = {}(lambda a, b: {}, argnums={})(torch.ones(3), torch.ones(3, 4))
+made{} + torch.ones({})
+"""
+_MAPPED_SLOPES = """slopes = vmap({}(lambda a, b: {{'x': a * b[:, 0]}}, argnums=(0, 1)))
+slopes(torch.ones(7, 3), torch.ones(7, 3, 4))['x'][1] + torch.ones({})
+"""
 _COLLATED = """from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 
@@ -64,6 +70,20 @@ PROGRAMS = [
         for function, body, numbers, shape in product(
             ("grad", "jacrev", "jacfwd", "hessian"), ("(a @ b).sum()", "a @ b"), (0, 1), ("3", "3, 4", "4, 3", "5")
         )
+    ),
+    *(
+        _HEAD + _SLOPES.format(function, body, numbers, picked, shape)
+        for function in ("jacrev", "jacfwd", "hessian")
+        for body, numbers, picked in (
+            ("a @ b", "(0, 1)", "[1]" if function != "hessian" else "[1][0]"),
+            ("(a @ b, a)", "0", "[1]"),
+            ("{'one': a @ b, 'two': b}", "(1,)", "['two'][0]" if function != "hessian" else "['two'][0][0]"),
+        )
+        for shape in ("3, 1", "4, 3", "4, 3, 4", "3, 4, 3, 4", "5")
+    ),
+    *(
+        _HEAD + _MAPPED_SLOPES.format(function, shape)
+        for function, shape in product(("jacrev", "jacfwd"), ("7, 3, 3, 4", "3, 4", "7, 3", "3, 3"))
     ),
     *(
         _HEAD + _COLLATED.format(line)

@@ -77,14 +77,31 @@ def jacobian(
     kwargs: dict[str, Value],
     times: int = 1,
 ) -> Value:
-    """jacfwd(fun)(*args): the axes of the result, and those of the argument, of a hessian twice."""
+    """jacfwd(fun)(*args): for each array of the result the tree of what is differentiated, each with the axes of both; a
+    hessian has such trees in it, with the axes of one argument and of another. Pairs with what else the function gives."""
     made, given = call.apply(fun, *args, kwargs=kwargs), chosen(call, argnums, args)
-    if call.flag(has_aux) is not False or not isinstance(made, Tensor) or not isinstance(given, Tensor):
+    aux = call.flag(has_aux)
+    pair = made.items if aux and isinstance(made, Tup) and len(made.items) == 2 else None
+    if aux is None or (aux and pair is None):
         return call.unknown()
-    result, own = call.shape(made), call.shape(given)
-    if result.dims is None or own.dims is None:
+
+    def by(result: Value) -> Value:
+        return mapped(call, lambda own: _joined(call, result, own), given)
+
+    slopes = made if pair is None else pair[0]
+    for _ in range(times):
+        slopes = mapped(call, by, slopes)
+    return slopes if pair is None else Tup((slopes, pair[1]))
+
+
+def _joined(call: Call, result: Value, own: Value) -> Value:
+    """The slope of an array by another: the axes of both."""
+    if not isinstance(result, Tensor) or not isinstance(own, Tensor):
+        return call.unknown()
+    first, second = call.shape(result), call.shape(own)
+    if first.dims is None or second.dims is None:
         return call.unranked("float")
-    return call.tensor(Shape(result.dims + own.dims * times), kind_of(made))
+    return call.tensor(Shape(first.dims + second.dims), kind_of(result))
 
 
 def axes_of(call: Call, axes: Value, tree: Value) -> list[tuple[Value, Value]] | None:

@@ -11,7 +11,7 @@ from distml.ops.bindings.jax.nn import attention, halved
 from distml.ops.bindings.jax.transforms import fori_loop, map_, scan
 from distml.ops.bindings.keras.images import convolved, pooled
 from distml.ops.bindings.signature import adopt, bind, borrow
-from distml.ops.bindings.tensorflow import data, dtypes, elementwise, nn, products, shaping, values
+from distml.ops.bindings.tensorflow import data, dtypes, elementwise, initializers, nn, products, shaping, values
 from distml.ops.bindings.tensorflow.nn import moments
 from distml.ops.bindings.tensorflow.scattering import drawn, hits, scattered, segments
 from distml.ops.bindings.tensorflow.shaping import filled, top
@@ -24,7 +24,7 @@ from distml.values import Tup, Value
 if TYPE_CHECKING:
     from distml.ops.call import Call
 
-__all__ = ["data", "dtypes", "elementwise", "nn", "products", "shaping", "values"]
+__all__ = ["data", "dtypes", "elementwise", "initializers", "nn", "products", "shaping", "values"]
 
 _OPS = "keras.ops."
 _NUMPY = """

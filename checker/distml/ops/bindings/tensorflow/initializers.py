@@ -1,4 +1,4 @@
-"""keras: what weights are before they are trained.
+"""keras, tf.*_initializer: what weights are before they are trained.
 
 https://keras.io/api/layers/initializers
 """
