@@ -9,7 +9,7 @@ import json
 import sys
 from itertools import chain
 
-from ops.frameworks import looped, taken_apart
+from ops.frameworks import given_by_name, looped, taken_apart
 
 _TF = "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\n"
 _GENERATED = (
@@ -109,6 +109,12 @@ TENSORFLOW = list(
             for axis in (-1, None)
             for size in (3, 4)
         ),
+        (
+            f"import tensorflow as tf\nmade = tf.{name}_initializer()((2, 3))\nmade + tf.ones(({size},))\n"
+            for name in ("random_normal", "zeros")
+            for size in (3, 2)
+        ),
+        given_by_name.programs(_TF, "tf.reduce_mean", "**more"),
     )
 )
 _OWN = {
@@ -149,6 +155,7 @@ KERAS = [
         for name, sizes in (("MobileNet", (256, 1024)), ("MobileNetV2", (1280, 320)))
         for size in sizes
     ),
+    *given_by_name.programs(_KERAS, "ops.mean", "training=True"),
 ]
 _JAX = "import jax\nimport jax.numpy as jnp\nfrom jax import lax\n"
 _TRANSPOSED = "made = lax.conv_transpose(jnp.ones({image}), jnp.ones({kernel}), {options})\nmade + jnp.ones({sizes})\n"

@@ -107,8 +107,8 @@ def define(
             return attrs if shape is None else {**attrs, INPUT_SHAPE: shape}
 
         @staticmethod
-        def forward(call: Call, attrs: dict[str, Value], inputs: Value, *args: Value, **kwargs: Value) -> Value:
-            result: Value = run(call, attrs, inputs, *args, **kwargs)
+        def forward(call: Call, attrs: dict[str, Value], *inputs: Value, **kwargs: Value) -> Value:
+            result: Value = run(call, attrs, *inputs, **kwargs)  # the input may be given by the name that the layer has for it
             return result
 
     made: Any = Bound

@@ -359,6 +359,8 @@ def _pass(call: Call, self: Value, inputs: Value, labels: Value) -> None:
         _same_length(call, next(iter(given.values())), tensor)
     data = _batch(call, inputs)
     output = NONE if isinstance(data, Opaque) else call.apply(self, data)
+    if _own_loss(call, self, inputs, labels, output):
+        return
     made = parts(call, output) or {}
     if made.keys() != wanted.keys():
         return
@@ -369,6 +371,24 @@ def _pass(call: Call, self: Value, inputs: Value, labels: Value) -> None:
             _compared(call, _loss_of(call, attrs.get(LOSS, NONE), key), replace(wanted[key], shape=known), tensor)
             for metric in _functions(call, attrs.get(METRICS, NONE)) if len(made) == 1 else ():
                 _compared(call, metric, replace(wanted[key], shape=known), tensor)
+
+
+def _own_loss(call: Call, self: Value, inputs: Value, labels: Value, output: Value) -> bool:
+    """Whether the program computes the loss of a batch itself: it is given the batch and the output for it by name."""
+    method = call.world.attribute(self, "compute_loss")
+    if not isinstance(method, Bound) or not isinstance(method.function, Function):
+        return False
+    rows = _rows_of(call, output)
+    given = {"x": _batch(call, inputs, rows), "y": NONE if call.is_none(labels) else _wide(call, labels, rows)}
+    more = {"y_pred": output, "sample_weight": call.unknown("sample_weight")}
+    call.apply(method, kwargs={**given, **more})
+    return True
+
+
+def _rows_of(call: Call, output: Value) -> Dim:
+    """The batch that an output is for."""
+    shapes = [call.facts.shape(call.shape(each)) for each in (parts(call, output) or {}).values()]
+    return shapes[0].dims[0] if shapes and shapes[0].dims else call.symbol("batch", 1)
 
 
 def _compared(call: Call, loss: Value, labels: Tensor, output: Tensor) -> None:
@@ -404,9 +424,14 @@ def _stepped(call: Call, data: Value, labels: Value) -> Value:
     inputs = _batch(call, data, rows)
     if call.is_none(labels):
         return inputs if isinstance(data, Tensor) else call.unknown()
+    return Tup((inputs, _wide(call, labels, rows)))
+
+
+def _wide(call: Call, labels: Value, rows: Dim) -> Value:
+    """A batch of labels; versions of Keras differ in whether they add an axis to plain numbers."""
     found = parts(call, labels) or {}
     wide = found and all(call.shape(tensor).least > 1 for tensor in found.values())
-    return Tup((inputs, _batch(call, labels, rows) if wide else call.unknown()))
+    return _batch(call, labels, rows) if wide else call.unknown()
 
 
 def _trained_on(

@@ -264,7 +264,9 @@ def _attend(
     asked, given = call.shape(query), call.shape(value)
     if asked.dims is None or given.dims is None or call.is_none(attrs["output_shape"]) is not True:
         return call.unknown()
-    if len(asked.dims) == len(given.dims) == 3:
+    if len(asked.dims) != len(given.dims):
+        call.fail("SHP301", f"{call.text} needs as many axes in the query, {asked!r}, as in the value, {given!r}")
+    if len(asked.dims) == 3:
         text = f"{call.text}: the query {asked!r} has a batch of {{left}}, the value {given!r} one of {{right}}"
         call.require_equal(asked.dims[0], given.dims[0], "SHP104", text)
     if call.is_none(key) is False and call.shape(key).rank == 3 and len(given.dims) == 3:
