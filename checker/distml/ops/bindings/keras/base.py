@@ -108,7 +108,8 @@ def define(
 
         @staticmethod
         def forward(call: Call, attrs: dict[str, Value], *inputs: Value, **kwargs: Value) -> Value:
-            result: Value = run(call, attrs, *inputs, **kwargs)  # the input may be given by the name that the layer has for it
+            # The input may be given by the name that the layer has for it.
+            result: Value = run(call, attrs, *inputs, **kwargs)
             return result
 
     made: Any = Bound
