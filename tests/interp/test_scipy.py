@@ -6,6 +6,7 @@ import pytest
 
 from distml.source.project import MODELS
 
+from interp import sparse_programs
 from interp.programs import errors_of, fits
 from interp.recorded import compare
 from interp.scipy_programs import HEAD, program
@@ -19,6 +20,11 @@ def agreement(said: str, real: list[int]) -> str:
 def test_sizes_are_those_of_recorded_runs() -> None:
     kinds = compare("scipy-1.17.1.jsonl", program, "shapes", agreement)
     assert kinds["exact"] > 600 and kinds["found"] >= 200, kinds
+
+
+def test_sizes_of_sparse_matrices_are_those_of_recorded_runs() -> None:
+    kinds = compare("scipy-sparse-1.17.1.jsonl", sparse_programs.program, "shapes", agreement)
+    assert kinds["exact"] > 380 and kinds["found"] >= 80, kinds
 
 
 WRONG = {

@@ -113,7 +113,7 @@ def positions(call: Call, tensor: Value) -> Value:
 
 
 @op("torch.softmax", "torch.Tensor.softmax", "torch.log_softmax", "torch.Tensor.log_softmax")
-@op("torch.special.softmax", "torch.special.log_softmax")
+@op("torch.special.softmax", "torch.special.log_softmax", "torch.sparse.softmax", "torch.sparse.log_softmax")
 def softmax(call: Call, input: Value, dim: Value = NONE, dtype: Value = NONE, *, axis: Value = NONE) -> Value:
     """torch.softmax(input, dim, *, dtype=None): the shape stays, the axis must exist."""
     return along(call, input, dim if axis == NONE else axis, asked_kind(call, dtype, floating(kind_of(input))))

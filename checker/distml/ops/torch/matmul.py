@@ -42,7 +42,8 @@ def _of_ranks(call: Call, left: Value, right: Value, ranks: tuple[int, int]) -> 
     return call.tensor(shape, product_dtype(call, left, right))
 
 
-@op("torch.mm", "torch.Tensor.mm", "torch.spmm", "torch.smm", "torch.Tensor.smm")
+@op("torch.mm", "torch.Tensor.mm", "torch.spmm", "torch.smm", "torch.Tensor.smm", "torch.sparse.mm")
+@op("torch.hspmm")
 def mm(call: Call, input: Value, mat2: Value, *, out: Value = NONE) -> Value:
     """torch.mm(input, mat2)"""
     return _of_ranks(call, input, mat2, (2, 2))
@@ -133,6 +134,7 @@ def _added(call: Call, base: Value, product: Shape) -> Value:
 
 
 @op("torch.addmm", "torch.Tensor.addmm", "torch.Tensor.addmm_", "torch.sspaddmm", "torch.Tensor.sspaddmm")
+@op("torch.sparse.addmm")
 def addmm(
     call: Call, input: Value, mat1: Value, mat2: Value, *, beta: Value = ONE, alpha: Value = ONE, out: Value = NONE
 ) -> Value:

@@ -1,4 +1,4 @@
 """SciPy: https://docs.scipy.org/doc/scipy/reference/; sizes of arrays, and what it calls with them.
 
-Sparse matrices are not looked into.
+Of sparse matrices it is the size that counts (`scipy.sparse`).
 """
