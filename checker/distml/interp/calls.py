@@ -28,6 +28,7 @@ from distml.ops.registry import MANY, find_layer, find_op
 from distml.ops.rules.ranges import rearranged
 from distml.values import (
     Bound,
+    ClaimedTup,
     Class,
     Const,
     Function,
@@ -326,7 +327,7 @@ def _guarded(
 
 def _ruled(call: Call, function: Callable[..., Any], arguments: Arguments) -> Any:
     """What a rule makes of its arguments. One that an annotation alone calls a number is an array where no number would do;
-    so may be what is computed of it.
+    so may be what is computed of it. One that it calls a tuple of so many items has others where so many would not do.
     """
     try:
         result = function(call, *arguments.args, **arguments.kwargs)
@@ -334,9 +335,14 @@ def _ruled(call: Call, function: Callable[..., Any], arguments: Arguments) -> An
         if not call.trusting:
             raise
         call.wary = True
-        return function(call, *arguments.args, **arguments.kwargs)
+        args = [_of_any_length(call, each) for each in arguments.args]
+        return function(call, *args, **{name: _of_any_length(call, each) for name, each in arguments.kwargs.items()})
     scalar = call.trusting and isinstance(result, Tensor | Num) and call.shape(result).rank == 0
     return claimed(result) if scalar else result
+
+
+def _of_any_length(call: Call, value: Any) -> Any:
+    return call.unknown() if isinstance(value, ClaimedTup) else value
 
 
 def _subject(vm: Machine, node: ast.AST, name: str) -> str:

@@ -11,6 +11,7 @@ from distml.shapes import Dim, Facts, Origin, Shape
 from distml.solver.formula import at_least, divisible, equal
 from distml.values import (
     NONE,
+    ClaimedTup,
     Const,
     DictRecord,
     Expr,
@@ -133,7 +134,8 @@ class Call:
     `name` is the qualified name called, `lib` the library that results belong to,
     `text` what to call the caller in messages ("fc1", "torch.cat"). `doubtful` tells that it was given something
     that nothing shows to be an array, and took it for one; `foreign` that it took an object of a class of the program;
-    `trusting` that it took for a scalar what an annotation alone calls one, `wary` that this may be an array.
+    `trusting` that it took for a scalar, or for so many items, what an annotation alone calls so, `wary` that this may be
+    an array, or others.
     """
 
     def __init__(self, world: World, name: str, lib: str, text: str | None = None) -> None:
@@ -220,6 +222,7 @@ class Call:
     def items(self, value: Value) -> tuple[Value, ...] | None:
         """The elements of a tuple, list, range or known shape, None when not known."""
         if isinstance(value, Tup):
+            self.trusting = self.trusting or isinstance(value, ClaimedTup)
             return value.items
         if isinstance(value, ShapeSeq):
             dims = self.facts.shape(value.shape).dims
