@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.session_frames import Reach, reached, runs_session, targets
-from distml.rewrites.horovod.flows.session_graph import Graph
+from distml.rewrites.horovod.flows.session_graph import Graph, gives_count
 from distml.source.nodes import walk
 from distml.training.around import own_nodes
 from distml.training.callsites import argument, called
@@ -75,8 +75,9 @@ def takes(call: ast.Call, graph: Graph) -> bool:
 
 
 def fed_back(part: ast.expr, graph: Graph) -> bool:
-    """Whether an expression holds what the graph has computed from other data."""
-    return any(isinstance(each, ast.Call) and runs_session(each) and not takes(each, graph) for each in walk(part))
+    """Whether an expression holds what the graph has computed from other data, and not how many steps it has taken."""
+    runs = (each for each in nodes_in(part, ast.Call) if runs_session(each))
+    return any(not takes(each, graph) and not gives_count(each, graph.program) for each in runs)
 
 
 def _changing(scope: ast.AST) -> set[str]:

@@ -247,6 +247,12 @@ def counted_up(made: ast.Call, program: Program) -> bool:
     return any(isinstance(v, Foreign) and v.node is made for each in given for v in program.of(each))
 
 
+def gives_count(call: ast.Call, program: Program) -> bool:
+    """Whether a session is only asked for a variable that counts steps."""
+    asked = argument(call, 0, "fetches") if runs_session(call) else None
+    return asked is not None and is_counter(asked, program)
+
+
 def is_counter(node: ast.expr, program: Program) -> bool:
     """Whether an expression is a variable that counts steps."""
     values = [each for each in program.of(node) if isinstance(each, Foreign)]

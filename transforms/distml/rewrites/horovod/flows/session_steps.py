@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TypeGuard
 
@@ -10,7 +11,7 @@ from distml.rewrites.horovod.aspects.anchors import anchor_of
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.session_frames import reads, targets
-from distml.rewrites.horovod.flows.session_graph import is_counter
+from distml.rewrites.horovod.flows.session_graph import gives_count, is_counter
 from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
@@ -20,6 +21,7 @@ from distml.training.counting import BARS, RANGES
 from distml.training.program import Program
 from distml.training.syntax import method_name, nodes_in
 
+_KEPT = re.compile(r"tensorflow\.train\.(get_checkpoint_state|latest_checkpoint|global_step)")
 _FEW = 10
 """A literal number of turns up to this is part of a step: the turns of a critic for each of its generator."""
 
@@ -90,12 +92,15 @@ def few(loop: Looping, program: Program) -> bool:
 
 
 def divide_stop(plan: Plan, loop: ast.For, stop: ast.expr) -> ast.expr | None:
-    """Divide the turns of a loop over a range, that begins at 0, 1 or elsewhere; the place as in `divide_number`."""
+    """Divide the turns of a loop over a range, that begins at 0, 1 or elsewhere; the place as in `divide_number`.
+
+    Where it begins at what a checkpoint says, that counts steps of all ranks already.
+    """
     call = range_of(loop, plan.program)
     start = call.args[0] if call is not None and len(call.args) > 1 else None
     number = _without_one(stop)
     asked = list(_lasts(loop, number))
-    if start is None or (isinstance(start, ast.Constant) and start.value in (0, 1)):
+    if start is None or resumed(start, plan.program) or (isinstance(start, ast.Constant) and start.value in (0, 1)):
         place = divide_number(plan, stop)
         for total in _totals(loop, stop, plan.program) if place is number else ():
             divide_number(plan, total)
@@ -122,6 +127,16 @@ def divide_stop(plan: Plan, loop: ast.For, stop: ast.expr) -> ast.expr | None:
     return None
 
 
+def resumed(start: ast.expr, program: Program) -> bool:
+    """Whether a number is computed from the count of steps that a checkpoint or a variable of the graph holds."""
+    for each in program.sources(start):
+        if isinstance(each, ast.Call) and program.matches(each.func, _KEPT):
+            return True
+        if isinstance(each, ast.Call) and gives_count(each, program):
+            return True
+    return False
+
+
 def _totals(loop: ast.For, stop: ast.expr, program: Program) -> Iterator[ast.expr]:
     """Where a progress bar is told again how many turns there are."""
     for bar, is_bar in _around_range(loop, program):
@@ -141,7 +156,10 @@ def relate(plan: Plan, loop: ast.For, number: ast.expr) -> None:
 
 
 def _uses(loop: ast.For, number: ast.expr, program: Program) -> Iterator[ast.expr]:
-    """What is read in the turns of a loop, and what is divided by around it, up to the loop behind that goes its own way."""
+    """What is read in the turns of a loop, and what is divided by around it, up to the loop behind that goes its own way.
+
+    So is what a number of steps is compared with: `counter - epoch * in_epoch`.
+    """
     for statement in loop.body:
         yield from (each for each in walk(statement) if isinstance(each, type(number)))
     block = block_of(loop, program)
@@ -152,6 +170,9 @@ def _uses(loop: ast.For, number: ast.expr, program: Program) -> Iterator[ast.exp
         if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div) and node not in later:
             divisor = node.right if isinstance(node, ast.BinOp) else node.value
             yield divisor.args[0] if _converted(divisor) else divisor
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and isinstance(node.right, ast.BinOp):
+            if isinstance(node.right.op, ast.Mult) and resumed(node.left, program):
+                yield from (node.right.left, node.right.right)
 
 
 def _converted(node: ast.expr) -> TypeGuard[ast.Call]:
@@ -170,7 +191,9 @@ def _axes(loop: ast.For, program: Program) -> Iterator[ast.expr]:
 def _without_one(stop: ast.expr) -> ast.expr:
     """The number of turns in `number + 1`."""
     plus = isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add) and isinstance(stop.right, ast.Constant)
-    return stop.left if plus and isinstance(stop, ast.BinOp) else stop
+    number = stop.left if plus and isinstance(stop, ast.BinOp) else stop
+    whole = _converted(number) and isinstance(number.args[0], ast.Name | ast.Attribute)
+    return number.args[0] if whole and isinstance(number, ast.Call) else number
 
 
 def _lasts(loop: ast.For, number: ast.expr) -> Iterator[tuple[ast.expr, str]]:
@@ -216,8 +239,8 @@ def divide_number(plan: Plan, number: ast.expr, some: bool = False) -> ast.expr 
     """
     if already_divided(plan, number):
         return None
-    if isinstance(number, ast.BinOp) and isinstance(number.op, ast.Add) and isinstance(number.right, ast.Constant):
-        return divide_number(plan, number.left)
+    if (inner := _without_one(number)) is not number:
+        return divide_number(plan, inner)
     place = _definition(plan, number) or number
     size = plan.world(place).size
     plan.patch(place).wrap(place, quotient(place, size) if some else f"{{}} // {size}", FEWER)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.flows.session_frames import Reach, reached, reads, targets
 from distml.rewrites.horovod.flows.session_graph import Run
-from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, relate, stop_of
+from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, relate, resumed, stop_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
 from distml.training.around import Looping, own_nodes
@@ -169,7 +169,7 @@ def _renumber(plan: Plan, loop: ast.For, stop: ast.expr, own: str, start: ast.ex
     """Let the loop make fewer turns, and compute the number of the rank's own batch in each."""
     assert isinstance(loop.target, ast.Name)
     world, name = plan.world(loop), loop.target.id
-    first = ast.unparse(start) if start is not None else "0"
+    first = ast.unparse(start) if start is not None and not resumed(start, plan.program) else "0"
     divide_stop(plan, loop, stop)
     number = f"{name} * {world.size} + {world.rank}"
     if first != "0":

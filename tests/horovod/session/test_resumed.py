@@ -1,0 +1,97 @@
+"""A loop that begins where a checkpoint says: that counts steps of all ranks, and the loop ends where theirs end.
+
+What the same number of steps is told as, or divides and multiplies beside such a count, is of all ranks too.
+"""
+
+from __future__ import annotations
+
+import pytest
+from horovod.torch.programs import outcome
+
+PROGRAM = """\
+import numpy as np
+import tensorflow as tf
+
+samples = np.ones([64, 4])
+
+
+class Trainer:
+    def __init__(self, session):
+        self.session = session
+        self.in_epoch = len(samples) // 8
+        self.x = tf.placeholder(tf.float32, [None, 4])
+        self.done = tf.train.get_or_create_global_step()
+        cost = tf.reduce_mean(tf.layers.dense(self.x, 1))
+        self.step = tf.train.AdamOptimizer(0.1).minimize(cost, global_step=self.done)
+
+    def load(self):
+        kept = tf.train.get_checkpoint_state("kept")
+        if kept:
+            return int(kept.model_checkpoint_path.split("-")[-1])
+        return 0
+
+    def latest(self):
+        return int(tf.train.latest_checkpoint("kept").rpartition("-")[2])
+
+    def train(self):
+        self.session.run(tf.global_variables_initializer())
+        {begin}
+        for i in range(first, {stop}):
+            self.session.run(self.step, {{self.x: samples[{at}]}})
+            print("step", i, "of", {total})
+
+
+with tf.Session() as session:
+    Trainer(session).train()
+"""
+SIZE = "hvd.size()"
+IN_EPOCH = f"(self.in_epoch // {SIZE})"
+BEGINS = {
+    "what a name says": ("first = self.load()", "first = self.load()"),
+    "the newest": ("first = self.latest()", "first = self.latest()"),
+    "a variable of the graph": ("first = self.session.run(self.done)", "first = self.session.run(self.done)"),
+    "in its epoch": (
+        "done = self.load(); epoch = int(done / self.in_epoch); first = done - epoch * self.in_epoch",
+        f"epoch = int(done / {IN_EPOCH}); first = done - epoch * {IN_EPOCH}",
+    ),
+    "in its epoch, or at the first": (
+        "done = self.load(); first = done - int(done / self.in_epoch) * self.in_epoch if done else 0",
+        f"first = done - int(done / {IN_EPOCH}) * {IN_EPOCH} if done else 0",
+    ),
+}
+AT = {
+    "a part": "i * 8 : (i + 1) * 8",
+    "drawn": "np.random.randint(0, 64, 8)",
+}
+
+
+def rewritten(begin: str, at: str, stop: str = "self.in_epoch", total: str = "self.in_epoch") -> str:
+    (file,) = outcome(PROGRAM.format(begin=begin, at=at, stop=stop, total=total)).files.values()
+    return file.source
+
+
+@pytest.mark.parametrize("at", AT)
+@pytest.mark.parametrize("begin", BEGINS)
+def test_it_ends_where_all_ranks_end(begin: str, at: str) -> None:
+    before, after = BEGINS[begin]
+    text = rewritten(before, AT[at])
+    assert f"for i in range(first, self.in_epoch // {SIZE}):" in text and after in text
+    assert f'"of", self.in_epoch // {SIZE})' in text
+    assert ("own_i = i * hvd.size() + hvd.rank()" in text) is (at == "a part")
+
+
+def test_one_that_begins_elsewhere_takes_its_share_from_there() -> None:
+    text = rewritten("first = 2", AT["a part"])
+    assert f"range(first, first + (self.in_epoch - first) // {SIZE})" in text
+    assert "own_i = first + (i - first) * hvd.size() + hvd.rank()" in text
+
+
+@pytest.mark.parametrize("steps", ["self.in_epoch", "self.in_epoch if epochs else 8"])
+def test_a_number_that_is_made_whole_is_told_as_it_is(steps: str) -> None:
+    begin = f"epochs = 3; first = self.load(); steps = {steps}"
+    text = rewritten(begin, AT["a part"], stop="int(steps)", total="steps")
+    place = text.partition("range(first, ")[2].partition("):")[0]
+    if place == "int(steps)":
+        assert f" // {SIZE}\n" in text and '"of", steps)' in text
+    else:
+        assert place == f"int(steps // {SIZE})" and f'"of", steps // {SIZE})' in text
