@@ -311,6 +311,21 @@ NOW_AND_THEN = {
         "if i % 2 == 0:\n    print('loss', loss.item(), 'of', i)\n    print(loss.item())",
         "",
     ),
+    "a loss in both arms": (
+        "",
+        "",
+        "if i % 2 == 0:\n    if epoch:\n        print('again', loss.item())\n    else:\n        print(loss.item())",
+        "",
+    ),
+    "a sum in both arms": (
+        "",
+        "total = 0.0",
+        (
+            "total += loss.item()\nif i % 2 == 1:\n    if epoch == 0:\n        print('first', total / 2)\n"
+            "    else:\n        print(total / 2)\n    total = 0.0"
+        ),
+        "",
+    ),
     "a number": ("", "", "value = float(loss.detach())\nif i % 2 == 0:\n    print(value)", ""),
     "what a function gives": (
         "def number(given):\n    return given.item() * 2\n",

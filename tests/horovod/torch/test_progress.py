@@ -156,6 +156,20 @@ for x, y in loader:
     bar = evaluate()
 print(bar.n, bar.total)
 """,
+    "of pieces that are dealt out": """
+count, size = 64, 8
+a, b = torch.randn(count, 4), torch.randn(count, 1)
+for i, at in enumerate(range(0, count, size)):
+    step(a[at : at + size], b[at : at + size])
+    print(i + 1, count // size)
+""",
+    "of pieces, as a whole number": """
+count, size = 64, 8
+a, b = torch.randn(count, 4), torch.randn(count, 1)
+for i, at in enumerate(range(0, count, size), 1):
+    step(a[at : at + size], b[at : at + size])
+    print("{} {}".format(i, int(count / size)))
+""",
     "a bar of epochs": """
 bar = tqdm(total=3)
 for epoch in range(3):

@@ -271,18 +271,19 @@ class Means:
     def between(
         self, loop: Loop, place: str, code: Function[[], str], note: Note = _MEAN, *, differentiable: bool = False
     ) -> None:
-        """In front of the first line of a branch in the loop that all ranks take and that reads the sum.
+        """In front of the first line in each arm of a branch in the loop that all ranks take and that reads the sum.
 
         Where the loss may be computed of it, it stays until the gradients are there.
         """
-        seen: set[ast.AST] = set()
+        seen: set[tuple[ast.AST, bool]] = set()
         for statement in (each for each in own_nodes(loop) if isinstance(each, ast.Expr | ast.Assign)):
             first, branch = self._in_branch(statement)
-            if isinstance(branch, ast.If) and branch not in seen and self._reads(statement, place):
+            arm = (branch, first in branch.orelse) if isinstance(branch, ast.If) else None
+            if isinstance(branch, ast.If) and arm is not None and arm not in seen and self._reads(statement, place):
                 if differentiable and self._derived(loop, statement):
                     continue
                 if not self._adds(statement, place) and self._all_take(branch, loop):
-                    seen.add(branch)
+                    seen.add(arm)
                     self.plan.patch(first).before(first, code(), note)
 
     def _in_branch(self, statement: ast.stmt) -> tuple[ast.stmt, ast.AST | None]:
@@ -343,12 +344,12 @@ class Means:
 
     def _tell(self, loop: Loop, name: str) -> None:
         """In front of what tells of a number of one batch: in branches that all ranks take, and behind the loop."""
-        told: dict[ast.AST, ast.stmt] = {}
+        told: dict[tuple[ast.AST, bool], ast.stmt] = {}
         for statement in own_nodes(loop, ast.Expr):
             branch = self.program.parent(statement)
             if isinstance(branch, ast.If) and self._loads(statement, name) and self._tells(statement):
                 if self._all_take(branch, loop) and not self._derived(loop, statement):
-                    told.setdefault(branch, statement)
+                    told.setdefault((branch, statement in branch.orelse), statement)
         behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self._tells(each))
         for first in [*told.values(), *[*behind][:1]]:
             self.plan.patch(first).before(first, self._code(first, name, False), _MEAN)

@@ -118,7 +118,7 @@ def divide_stop(plan: Plan, loop: ast.For, stop: ast.expr) -> ast.expr | None:
         patch = plan.patch(stop)
         code = f"{first} + ({{}} - {first}) // {plan.world(stop).size}"
         if asked and number is stop:
-            name = patch.free("turns")
+            name = patch.free("steps")
             patch.before(loop, f"{name} = {code.format(ast.unparse(stop))}", FEWER)
             for test, _ in asked:
                 patch.wrap(test, name, FEWER)

@@ -206,16 +206,16 @@ def _grouped(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None:
         data = data.args[0]
     world, patch = plan.world(data), plan.patch(data)
     if not patch.requests.expressions.get(data):
-        turn = f"turns[{world.rank}]"
+        turn = f"part[{world.rank}]"
         stepping = Stepping(plan.program, [run.call for run in runs])
         tested = _tested(loop, targets(target), reach, stepping)
         if tested:
             first = {name: patch.free(f"first_{name}") for name in sorted({each.id for each in tested})}
-            turn = f"({turn}, turns[0])"
+            turn = f"({turn}, part[0])"
             patch.wrap(target, f"({{}}, {_renamed(target, first)})", _FIRST)
             for name in tested:
                 patch.wrap(name, first[name.id], _FIRST)
-        patch.wrap(data, f"({turn} for turns in zip(*[iter({{}})] * {world.size}))", _TURNS)
+        patch.wrap(data, f"({turn} for part in zip(*[iter({{}})] * {world.size}))", _TURNS)
 
 
 def _tested(loop: ast.For, own: set[str], reach: Reach, stepping: Stepping) -> list[ast.Name]:

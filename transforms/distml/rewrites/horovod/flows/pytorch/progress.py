@@ -15,9 +15,11 @@ from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Use
 from distml.rewrites.horovod.flows.pytorch.samples import length
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.bindings import last_name
 from distml.source.nodes import walk
 from distml.training.callsites import argument, called
-from distml.training.counting import BARS
+from distml.training.counting import BARS, RANGES
+from distml.training.syntax import nodes_in
 
 _PART = Note("number of this rank's samples or batches", "each rank processes its own part of the data", "own-samples")
 _SHOWING = ("format", "set_description", "set_postfix", "set_description_str", "set_postfix_str")
@@ -38,11 +40,24 @@ class Progress:
                 for number in self._numbers(use.drawn):
                     if self._is_whole(number, use, dealt) and not self._asked(number):
                         self._divide(number)
+        for places in self.study.dealt:
+            for number in self._quotients(places):
+                if self._shown(number) and not self._asked(number):
+                    self._divide(number)
         for call in self.program.calls:
             total = argument(call, 2, "total") if called(call, self.program) in BARS else None
             if total is not None and argument(call, 0, "iterable") is None and self._advanced(call):
                 if not self.loaders.counts.counts_own(total, self.loaders.counted) and not self._asked(total):
                     self._divide(total)
+
+    def _quotients(self, places: ast.AST) -> Iterator[ast.BinOp]:
+        """The quotients of the end by the step, in a loop over a range that is dealt out: how many batches there are."""
+        given = places.args if isinstance(places, ast.Call) and last_name(places.func) in RANGES else []
+        loop = next((each for each in self.program.ancestors(places) if isinstance(each, ast.For)), None)
+        for each in nodes_in(loop, ast.BinOp) if len(given) == 3 and loop is not None else ():
+            sides = [ast.unparse(each.left), ast.unparse(each.right)]
+            if isinstance(each.op, ast.Div | ast.FloorDiv) and sides == [*map(ast.unparse, given[1:])]:
+                yield each
 
     def _divide(self, number: ast.expr) -> None:
         code = f"{{}} // {self.plan.world(number).size}"
