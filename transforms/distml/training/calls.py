@@ -48,6 +48,9 @@ FLUENT = frozenset(
 )
 """Methods that give their object, or one of its kind with the same path."""
 
+GUESSING = ("guessing",)
+"""The key by which it is read whether there are guesses."""
+
 
 class Arguments(NamedTuple):
     """What a call is given; `rest` is what comes by `*` or `**`."""
@@ -69,7 +72,11 @@ class Calls:
     steps: int
     values: dict[ast.AST, Values]
     guessing = False
-    """Whether the rest is settled, so that what is still unknown stays so: a module may be read after one that imports it."""
+
+    def guessed(self) -> bool:
+        """Whether the rest is settled, so that what is still unknown stays so: a module may be read after one that imports it."""
+        self.store.reads.add(GUESSING)
+        return self.guessing
 
     def evaluate(self, node: ast.expr | None, unit: Unit) -> Values:
         """What an expression can stand for."""
@@ -114,7 +121,7 @@ class Calls:
         found: set[object] = set()
         for callee in callees:
             found |= self.apply(callee, given, node, unit)
-        if not callees and self.guessing:
+        if not callees and self.guessed():
             found.add(Foreign("?()", node))
         return frozenset(found)  # type: ignore[arg-type]
 

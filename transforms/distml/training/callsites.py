@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from distml.source.nodes import walk
 from distml.training.counting import BARS, COUNTS, RANGES
+from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in, targets_of
 from distml.training.values import Class, Foreign, Function
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from distml.training.program import Program
+    from distml.training.unit import Unit
 
 _PAIRING = frozenset({"enumerate", "zip"})
 _DEEPEST = 4
@@ -40,14 +42,23 @@ def _unbound(node: ast.Name, program: Program) -> str:
 
 def stored(place: ast.Name | ast.Attribute, program: Program) -> Iterator[ast.expr]:
     """What simple statements give a variable, or an attribute by its name in the module."""
-    text, unit = ast.unparse(place), program.unit(place)
+    unit = program.unit(place)
     owner = unit.lexical.owner_at(place.id, place) if isinstance(place, ast.Name) else None
-    for node in walk(owner or unit.tree):
+    yield from _stored(owner or unit.tree, unit).get(ast.unparse(place), ())
+
+
+@remembered
+def _stored(owner: ast.AST, unit: Unit) -> dict[str, list[ast.expr]]:
+    """What simple statements in a scope give each variable and attribute."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in walk(owner):
         targets = targets_of(node)
         targets += [node.optional_vars] if isinstance(node, ast.withitem) and node.optional_vars else []
-        if any(ast.unparse(each) == text for each in targets):
-            value = getattr(node, "value", None) or getattr(node, "context_expr", None)
-            yield from [value] if isinstance(value, ast.expr) else []
+        value = getattr(node, "value", None) or getattr(node, "context_expr", None)
+        if isinstance(value, ast.expr):
+            for text in {ast.unparse(each) for each in targets}:
+                found.setdefault(text, []).append(value)
+    return found
 
 
 def iterated(node: ast.expr, program: Program) -> ast.expr:

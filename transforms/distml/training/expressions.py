@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from functools import cache
 from typing import TYPE_CHECKING
 
 from distml.training.calls import Calls
@@ -33,6 +34,12 @@ MOST_TEXTS = 16
 _BUILTINS = frozenset(dir(builtins))
 
 
+@cache
+def method(kind: str) -> str:
+    """The name of the method for nodes of a kind."""
+    return f"_{kind.lower()}"
+
+
 class Expressions(Calls):
     """Evaluates expressions; what each was last found to be is kept in `values`."""
 
@@ -41,8 +48,7 @@ class Expressions(Calls):
         if node is None:
             return NOTHING
         self.steps += 1
-        method = getattr(self, f"_{type(node).__name__.lower()}", None)
-        found: Values = method(node, unit) if method else self._other(node, unit)
+        found: Values = getattr(self, method(type(node).__name__), self._other)(node, unit)
         self.values[node] = found
         return found
 

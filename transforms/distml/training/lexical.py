@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
+from weakref import WeakKeyDictionary
 
 from distml.source.bindings import arguments, binds
+from distml.source.file import SourceFile
+from distml.source.nodes import walk
 
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -25,6 +29,7 @@ class Lexical:
         self._scopes: dict[ast.AST, Scope] = {}
         self._owners: dict[tuple[str, Scope, bool], Scope | None] = {}
         self._declared: dict[ast.AST, dict[str, type[ast.Global | ast.Nonlocal]]] = {}
+        self._unquoted: dict[ast.expr, ast.expr | None] = {}
         self._collect(tree, tree)
 
     def _collect(self, tree: ast.AST, scope: ast.AST) -> None:
@@ -96,9 +101,28 @@ class Lexical:
             current = None if isinstance(current, ast.Module) else self.scope(current)
         return self.tree if writing else None
 
+    def unquoted(self, annotation: ast.expr, text: str, function: ast.AST) -> ast.expr | None:
+        """An annotation of a function that is written as a string, read; None where it is no expression."""
+        if annotation not in self._unquoted:
+            self._unquoted[annotation] = None
+            with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                read = self._unquoted[annotation] = ast.parse(text, mode="eval").body
+                self.parents.update(dict.fromkeys(walk(read), function))
+        return self._unquoted[annotation]
+
     def names(self, scope: Scope) -> set[str]:
         """The names a scope binds."""
         return self._bound[scope]
+
+
+_known: WeakKeyDictionary[SourceFile, Lexical] = WeakKeyDictionary()
+
+
+def lexical_of(source: SourceFile) -> Lexical:
+    """The scopes of a file, made once. Raises `UnreadableError` where it does not parse."""
+    if source not in _known:
+        _known[source] = Lexical(source.tree)
+    return _known[source]
 
 
 def _inside(scope: ast.AST, child: ast.AST) -> bool:

@@ -20,6 +20,7 @@ from distml.source.file import SourceFile
 from distml.source.nodes import walk
 from distml.source.project import Project
 from distml.source.reading import UnreadableError
+from distml.training.calls import GUESSING
 from distml.training.remembered import Keeper, remembered
 from distml.training.statements import Statements, library
 from distml.training.store import Store
@@ -55,7 +56,7 @@ def followed(roots: Iterable[SourceFile], project: Project, between: Collection[
     roots = list(roots)
     for words in (None, _FRAMEWORK):
         found = Program(roots, project, words, between)
-        if not (found.too_large or (words is None and found.full)):
+        if not found.ended:
             return found
     return Program(roots, project, _TRAINS, between)
 
@@ -112,8 +113,9 @@ class Program(Statements, Keeper):
         self.followed = {}
         self._settle()
         self.guessing = True
-        self.followed.clear()
+        self.store.mark(*GUESSING)
         self._settle()
+        self.followed.clear()
         self._index()
 
     def _unit(self, source: SourceFile) -> Unit:
@@ -126,11 +128,16 @@ class Program(Statements, Keeper):
             self.store.grew = False
             known = len(self.units)
             for unit in list(self.units.values()):
-                if self.too_large:
+                if self.ended:
                     return
-                self.block(unit.tree.body, unit)
+                self.block([unit.tree], unit)
             if not self.store.grew and known == len(self.units):
                 return
+
+    @property
+    def ended(self) -> bool:
+        """Whether the work on the program was ended, or modules were left out of one that takes all."""
+        return self.too_large or (self.words is None and self.full)
 
     @property
     def too_large(self) -> bool:
@@ -185,8 +192,9 @@ class Program(Statements, Keeper):
         self._calls: dict[ast.AST, list[ast.Call]] = defaultdict(list)
         self.calls: list[ast.Call] = []
         for unit in self.units.values():
-            for node in walk(unit.tree):
-                self._of[node] = unit
+            nodes = walk(unit.tree)
+            self._of.update(dict.fromkeys(nodes, unit))
+            for node in nodes:
                 if isinstance(node, ast.Call):
                     self.calls.append(node)
                     for value in self.of(node.func):

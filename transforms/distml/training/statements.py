@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Iterable
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from distml.source.bindings import arguments
-from distml.source.nodes import walk
-from distml.training.expressions import Expressions
+from distml.training.expressions import Expressions, method
 from distml.training.store import ANY, items
 from distml.training.values import (
     NOTHING,
@@ -27,26 +27,34 @@ if TYPE_CHECKING:
     from distml.training.unit import Unit
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NEVER: tuple[int, AbstractSet[Hashable]] = (-1, frozenset())
 
 
 class Statements(Expressions):
     """Runs over statements once; repeated until nothing new is found."""
 
-    followed: dict[ast.AST, tuple[int, frozenset[Hashable]]]
-    """When the body of a function was last followed, and what it read."""
+    followed: dict[ast.AST, tuple[int, AbstractSet[Hashable]]]
+    """When a statement was last followed, and what it read."""
 
     def module_of(self, unit: Unit, name: str, level: int = 0) -> Values:
         """What `import name` means in `unit`: a module of the program or of a library."""
         raise NotImplementedError
 
-    def block(self, body: Iterable[ast.stmt], unit: Unit) -> None:
-        """All statements of a block, and of those in it."""
+    def block(self, body: Iterable[ast.stmt | ast.Module], unit: Unit) -> None:
+        """Follow statements, and those in them, as far as something that they read is more than when they last were.
+
+        They would add nothing else: what they give is a function of what they read.
+        """
+        store, outer = self.store, self.store.reads
         for statement in body:
-            method = getattr(self, f"_{type(statement).__name__.lower()}", None)
-            if method:
-                method(statement, unit)
-            else:
-                self._any(statement, unit)
+            since, keys = self.followed.get(statement, _NEVER)
+            if since < 0 or store.grown(keys, since):
+                since, store.reads = store.clock, set()
+                getattr(self, method(type(statement).__name__), self._any)(statement, unit)
+                keys = store.reads
+                self.followed[statement] = since, keys
+            outer |= keys
+        store.reads = outer
 
     def _any(self, node: ast.AST, unit: Unit) -> None:
         """A statement that binds nothing: its expressions and blocks."""
@@ -172,22 +180,7 @@ class Statements(Expressions):
         self.store.add([Callable(node)], "name", owner, node.name)
         if isinstance(scope, ast.ClassDef):
             self._receive(node, Class(scope))
-        self._body(node, unit)
-
-    def _body(self, node: ast.FunctionDef | ast.AsyncFunctionDef, unit: Unit) -> None:
-        """The statements of a function, if something that they read is more than when they were last followed.
-
-        They would add nothing else: what they give is a function of what they read.
-        """
-        store, (since, keys) = self.store, self.followed.get(node, (-1, frozenset[Hashable]()))
-        outer = store.reads
-        if since < 0 or store.grown(keys, since):
-            store.reads, since = set(), store.clock
-            self.block(node.body, unit)
-            keys = frozenset(store.reads)
-            self.followed[node] = since, keys
-        store.reads = outer
-        outer |= keys
+        self.block(node.body, unit)
 
     _asyncfunctiondef = _functiondef
 
@@ -216,7 +209,7 @@ class Statements(Expressions):
 
     def _guess(self, annotation: Values, node: ast.AST, *place: Hashable) -> None:
         """What an annotation says of a place that nothing is known to be put in."""
-        if self.guessing and not self.store.read(*place):
+        if annotation and self.guessed() and not self.store.read(*place):
             made = {Foreign(f"{v.name}()", node) for v in annotation if isinstance(v, Foreign) and "()" not in v.name}
             self.store.add({*made, *(Instance(v) for v in annotation if isinstance(v, Class))}, *place)
 
@@ -224,14 +217,7 @@ class Statements(Expressions):
         """An annotation; one that is written as a string, read."""
         if not isinstance(annotation, ast.Constant) or not isinstance(annotation.value, str):
             return annotation
-        if annotation not in unit.unquoted:
-            try:
-                read = ast.parse(annotation.value, mode="eval").body
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                return None
-            unit.unquoted[annotation] = read
-            unit.lexical.parents.update(dict.fromkeys(walk(read), node))
-        return unit.unquoted[annotation]
+        return unit.lexical.unquoted(annotation, annotation.value, node)
 
     def _classdef(self, node: ast.ClassDef, unit: Unit) -> None:
         known = [self.values.get(each) for each in node.bases]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
+from collections.abc import Set as AbstractSet
+from itertools import repeat
 
 from distml.training.values import NOTHING, Box, Foreign, Value, Values
 
@@ -19,7 +21,7 @@ class Store:
     """Places by key, whether anything was added since the last look, and what was looked at since when."""
 
     def __init__(self) -> None:
-        self._held: dict[Hashable, set[Value]] = defaultdict(set)
+        self._held: dict[Hashable, Values] = {}
         self._keys: dict[ast.AST, set[str | int]] = defaultdict(set)
         self.grew = False
         self.reads: set[Hashable] = set()
@@ -33,25 +35,25 @@ class Store:
         self.clock += 1
         self._grown[key] = self.clock
 
-    def grown(self, keys: Iterable[Hashable], since: int) -> bool:
+    def grown(self, keys: AbstractSet[Hashable], since: int) -> bool:
         """Whether one of some places grew since a time of the clock."""
-        return any(self._grown.get(key, 0) > since for key in keys)
+        return any(map(since.__lt__, map(self._grown.get, keys, repeat(0))))
 
     def read(self, *key: Hashable) -> Values:
         """What the place with this key can hold."""
         self.reads.add(key)
-        return frozenset(self._held[key]) if key in self._held else NOTHING
+        return self._held.get(key, NOTHING)
 
     def add(self, values: Iterable[Value], *key: Hashable) -> None:
         """The place with this key can hold `values` too."""
-        held = self._held[key]
+        held = self._held.get(key, NOTHING)
         if len(held) >= MOST:
             return
         new = [value for value in values if value not in held]
         if len(held) + len(new) > MOST:
             new = sorted(new, key=_rank)[: MOST - len(held)]
         if new:
-            held.update(new)
+            self._held[key] = held.union(new)
             self.grew = True
             self.mark(*key)
 

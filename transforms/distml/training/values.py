@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from distml.source.file import SourceFile
 
@@ -32,14 +33,11 @@ class Foreign:
 
     def step(self, suffix: str) -> Foreign:
         """What is reached by one more step: `.attribute` or `[]`."""
-        return Foreign(canonical(self.name + suffix), self.node) if self._short() else Foreign("?", self.node)
+        return Foreign(_stepped(self.name, suffix), self.node)
 
     def called(self, call: ast.AST) -> Foreign:
         """What a call of this makes."""
-        return Foreign(canonical(self.name + "()") if self._short() else "?()", call)
-
-    def _short(self) -> bool:
-        return self.name.count("()") + self.name.count("[]") < DEEPEST
+        return Foreign(_stepped(self.name, "()"), call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +138,14 @@ def canonical(name: str) -> str:
             if name.startswith(start) and (start.endswith(".") or name[len(start) : len(start) + 1] in ("", ".", "(")):
                 name = instead + name[len(start) :]
     return name
+
+
+@lru_cache(maxsize=1 << 16)
+def _stepped(name: str, suffix: str) -> str:
+    """The path that is one step further."""
+    if name.count("()") + name.count("[]") < DEEPEST:
+        return canonical(name + suffix)
+    return "?()" if suffix == "()" else "?"
 
 
 def steps(name: str) -> Iterator[str]:

@@ -33,6 +33,8 @@ _OWN = frozenset({"on_rank_zero", "samples_of", "StopTogether"})
 
 def certify(plan: Plan, made: Mapping[str, Rewritten]) -> None:
     """Add to a plan the refusals and warnings that follow from the texts it leads to; `made` are these, by location."""
+    if not made:
+        return
     program = plan.program
     texts = {_location(program.units[each]): text.source.encode() for each, text in made.items()}
     units = {_location(unit): unit for unit in program.units.values()}
