@@ -113,7 +113,7 @@ class Project:
 
     def replaced(self, contents: Mapping[str, bytes]) -> Project:
         """The same files with other contents for some of them, by real path; installed packages are left out."""
-        return Project(
+        made = Project(
             self.folder,
             sources=self._sources,
             unmarked=self._unmarked,
@@ -121,6 +121,9 @@ class Project:
             shown=self._names,
             files=Replaced(self._disk, contents),
         )
+        same = {location: known for location, known in self._files.items() if location not in contents}
+        made._files = {location: known for location, known in same.items() if known and not known.installed}
+        return made
 
     def forget(self, location: str) -> bool:
         """Let go of a file that has another content now; False where other files were resolved to it, which read the old one."""

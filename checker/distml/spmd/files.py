@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from distml.source.bindings import MUTATORS, binds, decorators, last_name
 from distml.source.file import SourceFile
+from distml.source.nodes import walk
 from distml.source.project import Project
 from distml.source.reach import communicates, imported_files
 from distml.source.reading import UnreadableError
@@ -66,9 +67,7 @@ class FileFacts:
     @cached_property
     def rebound(self) -> frozenset[str]:
         """Names that functions declare `global`."""
-        return frozenset(
-            name for node in ast.walk(self.source.tree) if isinstance(node, ast.Global) for name in node.names
-        )
+        return frozenset(name for node in walk(self.source.tree) if isinstance(node, ast.Global) for name in node.names)
 
     @cached_property
     def about_ranks(self) -> bool:
@@ -87,7 +86,7 @@ class FileFacts:
     @cached_property
     def seeds(self) -> bool:
         """Whether the file calls what sets a seed, or gives one."""
-        calls = (node for node in ast.walk(self.source.tree) if isinstance(node, ast.Call))
+        calls = (node for node in walk(self.source.tree) if isinstance(node, ast.Call))
         return any("seed" in " ".join([last_name(c.func) or "", *(k.arg or "" for k in c.keywords)]) for c in calls)
 
     @cached_property
@@ -98,7 +97,7 @@ class FileFacts:
     @cached_property
     def spawned(self) -> frozenset[str]:
         """Functions that are started once for each rank, with the rank first."""
-        calls = (node for node in ast.walk(self.source.tree) if isinstance(node, ast.Call))
+        calls = (node for node in walk(self.source.tree) if isinstance(node, ast.Call))
         return frozenset(
             call.args[0].id
             for call in calls
@@ -140,7 +139,7 @@ class FileFacts:
     @cached_property
     def mentioned(self) -> tuple[tuple[Definition, frozenset[str]], ...]:
         """Each function and class of the file with the names that stand in it."""
-        found = [node for node in ast.walk(self.source.tree) if isinstance(node, Definition)]
+        found = [node for node in walk(self.source.tree) if isinstance(node, Definition)]
         return tuple((node, self._names(node)) for node in found)
 
     def speaks(self, node: ast.AST) -> bool:
@@ -160,7 +159,7 @@ class FileFacts:
     def _varying(self, node: ast.AST) -> bool:
         if self._names(node) & (self._telling | _VARYING):
             return True
-        return any(isinstance(each, ast.Set | ast.SetComp | ast.ExceptHandler) for each in ast.walk(node))
+        return any(isinstance(each, ast.Set | ast.SetComp | ast.ExceptHandler) for each in walk(node))
 
     def leaves(self, node: ast.AST) -> bool:
         """Whether control may leave `node` otherwise than at its end."""
@@ -172,7 +171,7 @@ class FileFacts:
 
     def generates(self, node: ast.AST) -> bool:
         """Whether a function is a generator."""
-        return self._once("yields", node, lambda: any(isinstance(each, _YIELDS) for each in ast.walk(node)))
+        return self._once("yields", node, lambda: any(isinstance(each, _YIELDS) for each in walk(node)))
 
     def small(self, node: ast.AST) -> bool:
         """Whether a function is short enough to be followed for nothing but what it changes."""
@@ -211,7 +210,7 @@ class FileFacts:
     def outward(self, node: ast.AST) -> frozenset[str]:
         """The names that a function declares `global` or `nonlocal`."""
         if id(node) not in self._outward:
-            declared = (each for each in ast.walk(node) if isinstance(each, ast.Global | ast.Nonlocal))
+            declared = (each for each in walk(node) if isinstance(each, ast.Global | ast.Nonlocal))
             self._outward[id(node)] = frozenset(name for each in declared for name in each.names)
         return self._outward[id(node)]
 
@@ -256,7 +255,7 @@ class FileFacts:
     @cached_property
     def imported(self) -> frozenset[str]:
         """The names that imports bind anywhere in the file."""
-        statements = (node for node in ast.walk(self.source.tree) if isinstance(node, ast.Import | ast.ImportFrom))
+        statements = (node for node in walk(self.source.tree) if isinstance(node, ast.Import | ast.ImportFrom))
         return frozenset(name for node in statements for name in binds(node))
 
     def _around(self) -> Iterator[FileFacts]:
@@ -317,7 +316,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
         value = getattr(statement, field, None)
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, ast.AST):
-                for node in ast.walk(part):
+                for node in walk(part):
                     yield from binds(node) if isinstance(node, ast.Name) else ()
 
 
@@ -345,7 +344,7 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
 
 def _changed(node: ast.AST) -> Iterator[str]:
     """The attributes that something in a node sets, and `ITEMS` where it changes what a container holds."""
-    for each in ast.walk(node):
+    for each in walk(node):
         if isinstance(each, ast.Attribute) and not isinstance(each.ctx, ast.Load):
             yield each.attr
         elif isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load):

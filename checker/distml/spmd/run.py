@@ -63,6 +63,7 @@ class Run:
         self._deadline = deadline
         self._visits: dict[Site, int] = {}
         self._logs: list[list[Write]] = []
+        self._facts: dict[SourceFile, FileFacts] = {}
 
     def step(self) -> None:
         """Count a statement or an expression. Raises `OutOfBudgetError`."""
@@ -72,7 +73,9 @@ class Run:
 
     def facts(self, source: SourceFile) -> FileFacts:
         """What is known of a file."""
-        return facts_of(source, self.project)
+        if source not in self._facts:
+            self._facts[source] = facts_of(source, self.project)
+        return self._facts[source]
 
     def file(self, source: SourceFile) -> Scope:
         """The names of a file."""

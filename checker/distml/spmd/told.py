@@ -54,12 +54,13 @@ class Watch:
 
     def _once(self, node: ast.AST, ask: Callable[[], bool]) -> bool:
         """An answer about a node, asked for the first time or remembered; the node is kept, so that its number stays its own."""
-        if id(node) not in self._known:
-            self._known[id(node)] = node, ask()
-        return self._known[id(node)][1]
+        known = self._known.get(id(node))
+        if known is None:
+            known = self._known[id(node)] = node, ask()
+        return known[1]
 
 
-_TELLING = ast.Call | ast.Assign | ast.AugAssign
+_TELLING = (ast.Call, ast.Assign, ast.AugAssign)
 
 
 def _makes_text(node: ast.expr) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -242,18 +243,30 @@ def parts(value: Value) -> list[Value]:
 
 def local_of(*values: Value) -> Local | None:
     """Why one of the values differs between ranks: for its part of the data, where that is among the reasons."""
-    found = [one.local for value in values for one in parts(value) if isinstance(one, Unknown) and one.local]
+    found = [one.local for one in _unknown(values) if one.local]
     return next((each for each in found if each.data), found[0] if found else None)
 
 
 def trained(*values: Value) -> bool:
     """Whether gradients of one of the values reach a model whose gradients are averaged."""
-    return any(isinstance(one, Unknown) and one.trained for value in values for one in parts(value))
+    return any(one.trained for one in _unknown(values))
+
+
+def _unknown(values: Iterable[Value]) -> list[Unknown]:
+    """What is unknown of some values and what they hold."""
+    found: list[Unknown] = []
+    for value in values:
+        if isinstance(value, Unknown):
+            found.append(value)
+        elif isinstance(value, Container):
+            found += [one for one in parts(value) if isinstance(one, Unknown)]
+    return found
 
 
 def derived(text: str, *values: Value) -> Unknown:
     """An unknown value made of others."""
-    return Unknown(text, local_of(*values), trained=trained(*values))
+    unknown = _unknown(values)
+    return Unknown(text, local_of(*unknown), trained=trained(*unknown))
 
 
 def element(of: Unknown) -> Value:

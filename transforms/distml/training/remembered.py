@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import wraps
 from typing import ParamSpec, TypeVar, cast
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+_UNKNOWN = object()
 
 
 class Keeper:
@@ -25,10 +26,18 @@ def remembered(question: Callable[_P, _T]) -> Callable[_P, _T]:
 
     @wraps(question)
     def answered(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-        keeper = next(each for each in args if isinstance(each, Keeper))
-        key = (question, args, tuple(kwargs.items()))
-        if key not in keeper.answers:
-            keeper.answers[key] = question(*args, **kwargs)
-        return cast(_T, keeper.answers[key])
+        answers, key = _answers(args), (question, args, *kwargs.items())
+        found = answers.get(key, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = answers[key] = question(*args, **kwargs)
+        return cast(_T, found)
 
     return answered
+
+
+def _answers(given: Iterable[object]) -> dict[Hashable, object]:
+    """Where the answers to a question are kept."""
+    for each in given:
+        if isinstance(each, Keeper):
+            return each.answers
+    raise TypeError("nothing keeps the answers")

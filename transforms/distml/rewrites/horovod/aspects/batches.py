@@ -195,7 +195,7 @@ class Batches:
     def _set(self, node: ast.stmt, target: ast.expr, value: ast.expr, frame: Frame) -> Iterator[Filling]:
         """A place gets another value, which is made of its old one or is an item of it."""
         text = ast.unparse(target)
-        own = [each for each in nodes_in(value, ast.expr) if ast.unparse(each) == text]
+        own = [each for each in nodes_in(value, type(target)) if ast.unparse(each) == text]
         if not own and isinstance(target, ast.Subscript):
             if not self._steady(target, frame) or self._begins_before(target, frame):
                 yield from self._put(node, target, value, frame)
@@ -380,7 +380,8 @@ def _set_anew(place: ast.expr, body: ast.AST) -> bool:
     """Whether each run of some code makes a place, or what holds it, anew, or empties it: what was there is gone."""
     held = ast.unparse(place)
     for statement in getattr(body, "body", ()):
-        if ast.unparse(statement) in (f"{held}.clear()", f"del {held}[:]", f"{held}[:] = []"):
+        simple = isinstance(statement, ast.Expr | ast.Delete | ast.Assign)
+        if simple and ast.unparse(statement) in (f"{held}.clear()", f"del {held}[:]", f"{held}[:] = []"):
             return True
         for target in statement.targets if isinstance(statement, ast.Assign) else ():
             text = ast.unparse(target)

@@ -73,8 +73,9 @@ class Schedules:
     def shorten(self, optimizers: Optimizers) -> None:
         """Divide what schedules count; HVD311 warns of those that count in a way which cannot be seen."""
         for call in self.program.calls:
-            told = any(map(self._is_own, _given(call)))
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and self._by_batch(call) and not told:
+            if not isinstance(call.func, ast.Attribute) or call.func.attr != "step" or not self._by_batch(call):
+                continue
+            if not any(map(self._is_own, values_given(call))):
                 for made in self._made(call.func.value):
                     self._schedule(made)
                 for name in self._of_the_program(call.func.value):
@@ -102,7 +103,7 @@ class Schedules:
                 for base in self.program.lineage(value.type)
             ):
                 made = [call for call in self.program.calls if value.type in self.program.of(call.func)]
-                if not made or not all(any(map(self._is_own, _given(call))) for call in made):
+                if not made or not all(any(map(self._is_own, values_given(call))) for call in made):
                     yield value.type.node.name
 
     def _names(self, call: ast.Call) -> frozenset[str]:
@@ -178,8 +179,3 @@ class Schedules:
             f"{what}, and each rank has fewer batches: the length of the schedule in batches was not changed",
             f"make it end after `1 / {self.plan.world(node).size}` of the steps",
         )
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    """What a call is given."""
-    return values_given(call)
