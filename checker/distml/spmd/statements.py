@@ -232,10 +232,6 @@ def _only_way(run: Run, scope: Scope, node: ast.If, test: Value) -> bool | None:
     return sides[1] if sides[0] != sides[1] else None
 
 
-def _arms(node: ast.If) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    return node.body, node.orelse
-
-
 def _speaks(run: Run, scope: Scope, body: list[ast.stmt]) -> bool:
     return any(run.facts(scope.source).speaks(each) for each in body)
 

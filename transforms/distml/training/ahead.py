@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable
 from functools import cached_property
 
-from distml.source.nodes import walk
 from distml.training.around import loops_around
 from distml.training.callers import Reach, callers
 from distml.training.program import Program
+from distml.training.syntax import yields
 
 
 class Ahead:
@@ -27,7 +27,7 @@ class Ahead:
     def _reached(self) -> set[ast.AST]:
         """The functions that are called before training."""
         called = callers(self.program)
-        waiting = {each for each in called if not (self.apart(each) or _yields(each))}
+        waiting = {each for each in called if not (self.apart(each) or yields(each))}
         reached: set[ast.AST] = set()
         while new := {each for each in waiting if any(self._runs(call, reached) for call in called[each])}:
             reached |= new
@@ -65,7 +65,3 @@ class Ahead:
                 part for part in (getattr(own, name, None) for name in ("body", "orelse")) if isinstance(part, list)
             ]
             block = next((part for part in blocks if any(each in above for each in part)), [])
-
-
-def _yields(function: ast.AST) -> bool:
-    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in walk(function))

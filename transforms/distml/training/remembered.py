@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from functools import wraps
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -15,7 +15,7 @@ class Keeper:
     """What does not change any more, with the answers to questions about it."""
 
     def __init__(self) -> None:
-        self.answers: dict[Hashable, object] = {}
+        self.answers: dict[Hashable, Any] = {}
 
 
 def remembered(question: Callable[_P, _T]) -> Callable[_P, _T]:
@@ -30,12 +30,12 @@ def remembered(question: Callable[_P, _T]) -> Callable[_P, _T]:
         found = answers.get(key, _UNKNOWN)
         if found is _UNKNOWN:
             found = answers[key] = question(*args, **kwargs)
-        return cast(_T, found)
+        return found  # type: ignore[no-any-return]
 
     return answered
 
 
-def _answers(given: Iterable[object]) -> dict[Hashable, object]:
+def _answers(given: Iterable[object]) -> dict[Hashable, Any]:
     """Where the answers to a question are kept."""
     for each in given:
         if isinstance(each, Keeper):

@@ -26,6 +26,16 @@ def mentions(node: ast.AST, names: Collection[str]) -> bool:
     return any(each.id in names for each in nodes_in(node, ast.Name))
 
 
+def yields(node: ast.AST) -> bool:
+    """Whether something in a node makes a function a generator."""
+    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in walk(node))
+
+
+def holds_grad(node: ast.AST) -> bool:
+    """Whether something in a node is the `.grad` of a tensor, by its name."""
+    return any(each.attr == "grad" for each in nodes_in(node, ast.Attribute))
+
+
 def values_given(call: ast.Call) -> list[ast.expr]:
     """What a call is given, by place and by keyword."""
     return [*call.args, *(keyword.value for keyword in call.keywords)]

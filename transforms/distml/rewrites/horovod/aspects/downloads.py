@@ -15,7 +15,7 @@ from distml.rewrites.horovod.aspects.destinations import written
 from distml.rewrites.horovod.aspects.during import during_training, since_training, trains
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.opened import is_read
-from distml.rewrites.horovod.aspects.outputs import private
+from distml.rewrites.horovod.aspects.outputs import COMMANDS, private
 from distml.rewrites.horovod.aspects.setup import behind_start, start_of
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
@@ -43,7 +43,6 @@ _ANEW = re.compile(
 )
 _SETS = re.compile(r"torchvision\.datasets\.(\?|(\w+\.)*[A-Z]\w+)|torchaudio\.datasets\.\w+")
 _MODELS = re.compile(r"torchvision\.models\.(\?|(\w+\.)*[a-z]\w+)")
-_COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
 _LOADERS = re.compile(r"\s*(wget|curl|gsutil|kaggle|gdown)\b")
 _ASKS = re.compile(r"(?i)exists?$|is_?file|is_?dir|list_?dir|scandir|glob|getsize|^read(_?(text|bytes|line|lines))?$")
 _REMOVES = frozenset("os.remove os.unlink shutil.move os.rename os.replace".split())
@@ -283,7 +282,7 @@ def _in_a_graph(statement: ast.stmt, plan: Plan) -> bool:
 def downloads(call: ast.Call, program: Program) -> bool:
     """Whether a call may fetch something over the network."""
     for name in _made_of(call, program):
-        if _COMMANDS.fullmatch(name) and call.args:
+        if COMMANDS.fullmatch(name) and call.args:
             return any(
                 isinstance(each, ast.Constant) and isinstance(each.value, str) and _LOADERS.match(each.value)
                 for each in walk(call.args[0])

@@ -9,13 +9,20 @@ from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import SCOPES
 from distml.training.around import LOOPS, block_of
 from distml.training.callers import leading_to, upwards
+from distml.training.program import Program
+from distml.training.remembered import remembered
 
 
 def trains(statement: ast.stmt, plan: Plan) -> bool:
     """Whether a statement runs the training, in which ranks wait for each other."""
-    program = plan.program
-    running = upwards((step for loop in plan.loops for step in loop.steps or _run_in(loop.node)), program)
-    return any(statement in (node, *program.ancestors(node)) for node in running)
+    steps = tuple(step for loop in plan.loops for step in loop.steps or _run_in(loop.node))
+    return statement in _around(steps, plan.program)
+
+
+@remembered
+def _around(steps: tuple[ast.AST, ...], program: Program) -> frozenset[ast.AST]:
+    """The code that comes to some steps, by calls too, and what stands around it."""
+    return frozenset(each for node in upwards(steps, program) for each in (node, *program.ancestors(node)))
 
 
 def _run_in(node: ast.AST) -> list[ast.AST]:

@@ -71,7 +71,7 @@ _DRAWN = re.compile(
     r"visdom\.Visdom\(\)\.(line|scatter|images?|text|heatmap|bar|histogram|matplot|video|surf|contour|boxplot|pie|svg|mesh)"
 )
 """What draws into a window, and gives its name: those that draw nothing need none."""
-_COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
+COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
 _WRITING = re.compile(r"\s*(cp|mv|rm|ln|touch|zip|gzip|rsync|convert|ffmpeg|montage)\b")
 """Commands of a shell that write files, and are followed by no other rank."""
 _SAVES = frozenset(
@@ -230,7 +230,7 @@ def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) ->
             return "file"
         if _WRITERS.fullmatch(name):
             return "log"
-        if _COMMANDS.fullmatch(name) and _WRITING.match(_first_text(call)):
+        if COMMANDS.fullmatch(name) and _WRITING.match(_first_text(call)):
             return "file"
     method = function.attr if isinstance(function, ast.Attribute) else ""
     if method == "write" and is_bar(function, program):

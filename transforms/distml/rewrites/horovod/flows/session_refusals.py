@@ -210,8 +210,8 @@ def _threads(node: ast.expr, program: Program) -> None:
                 "each frame of an animation takes a training step, and only one rank shows the animation",
                 "take the steps in a loop, and draw inside it",
             )
-    for call in program.calls:
-        target = argument(call, 1, "target") if "threading.Thread" in program.names(call.func) else None
+    for call in program.calls_of("threading.Thread"):
+        target = argument(call, 1, "target")
         if any(isinstance(value, Callable) and value.node in around for value in program.of(target)):
             raise Refuse(
                 "HVD211",

@@ -19,7 +19,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import block_of
 from distml.training.callsites import called
-from distml.training.syntax import is_literal, nodes_in
+from distml.training.syntax import holds_grad, is_literal, nodes_in
 from distml.training.values import Box, Foreign, Module
 
 _WRAPPED = Note(
@@ -231,10 +231,6 @@ class Gradients:
         for earlier in reversed(block[: block.index(statement)]):
             if producing.holds(earlier):
                 break
-            if self.reading.holds(earlier) or _mentions_grad(earlier):
+            if self.reading.holds(earlier) or holds_grad(earlier):
                 place = earlier
         return place
-
-
-def _mentions_grad(statement: ast.stmt) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in walk(statement))

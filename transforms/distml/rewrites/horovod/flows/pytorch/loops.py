@@ -16,7 +16,7 @@ from distml.source.nodes import SCOPES, walk
 from distml.training.around import COMPREHENSIONS, LOOPS, between
 from distml.training.callsites import called
 from distml.training.counting import BARS, COUNTS
-from distml.training.syntax import nodes_in, runs_as_script
+from distml.training.syntax import nodes_in, runs_as_script, yields
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
@@ -58,7 +58,7 @@ class Loops:
     def _sort(self, node: ast.AST) -> None:
         if isinstance(node, ast.For | ast.AsyncFor):
             trains = self.study.training.holds_any(node.body)
-            handing = not trains and self._yields(node)
+            handing = not trains and yields(node)
             for leaf in self.leaves(node.iter):
                 if handing:
                     self.passing.append(Use(leaf, node, self.makers(leaf)))
@@ -68,7 +68,7 @@ class Loops:
             loop = self.study.loop(node)
             direct = loop is not None and self.study.training.holds(loop)
             function = self.program.function(node)
-            if not direct and function is not None and self._yields(function):
+            if not direct and function is not None and yields(function):
                 self.passing += [Use(leaf, node, self.makers(leaf)) for leaf in self.leaves(inner)]
                 return
             if isinstance(inner, ast.Call) and called(inner, self.program) in ("iter", "__iter__") and loop is None:
@@ -102,9 +102,6 @@ class Loops:
     def _note(self, leaf: ast.expr, node: ast.AST, trains: bool) -> None:
         use = Use(leaf, node, self.makers(leaf))
         (self.training if trains else self.others).append(use)
-
-    def _yields(self, node: ast.AST) -> bool:
-        return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in walk(node))
 
     def leaves(self, node: ast.expr, depth: int = 4) -> Iterator[ast.expr]:
         """The iterables inside `enumerate`, progress bars and their like."""

@@ -11,7 +11,7 @@ from distml.source.bindings import last_name
 from distml.source.nodes import walk
 from distml.training.callsites import positional, stored
 from distml.training.program import Program
-from distml.training.syntax import is_literal, method_name, names_in, nodes_in, values_given
+from distml.training.syntax import holds_grad, is_literal, method_name, names_in, nodes_in, values_given
 from distml.training.values import Class, Foreign
 
 _VARIABLES = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
@@ -30,7 +30,7 @@ def manual_updates(study: Study) -> Iterator[ast.stmt]:
 
 def _updates(node: ast.stmt) -> bool:
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub | ast.Add):
-        return _has_grad(node.value) and not _is_grad(node.target)
+        return _has_grad(node.value) and not holds_grad(node.target)
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp | ast.Call):
         target = node.targets[0]
         value = node.value
@@ -39,7 +39,7 @@ def _updates(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
         call, func = node.value, node.value.func
         given = values_given(call)
-        return func.attr in _CHANGES and not _is_grad(func.value) and any(_has_grad(each) for each in given)
+        return func.attr in _CHANGES and not holds_grad(func.value) and any(_has_grad(each) for each in given)
     return False
 
 
@@ -90,10 +90,6 @@ def _asks(keyword: ast.keyword) -> bool:
     return keyword.arg == "requires_grad" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
 
 
-def _is_grad(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Attribute) and each.attr == "grad" for each in walk(node))
-
-
 def own_updates(study: Study) -> Iterator[ast.Call]:
     """The calls of optimizers of the program that change weights by their gradients elsewhere than in `step`."""
     for call in study.program.calls:
@@ -106,7 +102,7 @@ def own_updates(study: Study) -> Iterator[ast.Call]:
 def _changes(function: ast.AST) -> bool:
     """Whether a function reads gradients and changes other tensors."""
     calls = (each.func for each in nodes_in(function, ast.Call))
-    changed = (f for f in calls if isinstance(f, ast.Attribute) and f.attr in _CHANGES and not _is_grad(f.value))
+    changed = (f for f in calls if isinstance(f, ast.Attribute) and f.attr in _CHANGES and not holds_grad(f.value))
     return _has_grad(function) and any(changed)
 
 
