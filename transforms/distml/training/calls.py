@@ -78,41 +78,15 @@ class Calls:
         self.store.reads.add(GUESSING)
         return self.guessing
 
-    def evaluate(self, node: ast.expr | None, unit: Unit) -> Values:
-        """What an expression can stand for."""
-        raise NotImplementedError
-
-    def assign(self, target: ast.expr, values: Values, unit: Unit) -> None:
-        """Bind a target."""
-        raise NotImplementedError
-
-    def attribute(self, values: Values, name: str) -> Values:
-        """What an attribute can be."""
-        raise NotImplementedError
-
-    def lookup(self, name: str, scope: Scope, unit: Unit) -> Values:
-        """What a variable can hold."""
-        raise NotImplementedError
-
-    def defaults(self, node: Function, unit: Unit) -> None:
-        """Bind the defaults of parameters."""
-        raise NotImplementedError
-
-    def yielded(self, node: ast.expr, values: Values, unit: Unit) -> None:
-        """Note what a generator gives."""
-        raise NotImplementedError
-
-    def lineage(self, owner: Class) -> list[Class | Foreign]:
-        """A class and what it inherits from."""
-        raise NotImplementedError
-
-    def module_of(self, unit: Unit, name: str, level: int = 0) -> Values:
-        """What `import name` means in a module."""
-        raise NotImplementedError
-
-    def exported(self, module: Module, name: str) -> Values:
-        """What a module of the program has under a name."""
-        raise NotImplementedError
+    evaluate: abc.Callable[[ast.expr | None, Unit], Values]
+    assign: abc.Callable[[ast.expr, Values, Unit], None]
+    attribute: abc.Callable[[Values, str], Values]
+    lookup: abc.Callable[[str, Scope, Unit], Values]
+    defaults: abc.Callable[[Function, Unit], None]
+    yielded: abc.Callable[[ast.expr, Values, Unit], None]
+    lineage: abc.Callable[[Class], list[Class | Foreign]]
+    module_of: abc.Callable[[Unit, str], Values]
+    exported: abc.Callable[[Module, str], Values]
 
     def call(self, node: ast.Call, unit: Unit) -> Values:
         """What a call can give; its arguments reach the parameters of what it can call."""
