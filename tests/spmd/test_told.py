@@ -422,6 +422,22 @@ with tf.Session() as session:
     assert told(body) == (["print(loss)"] if "rank" in fed else [])
 
 
+HELD = {
+    "by its name": ("held['a'].append(1)", True),
+    "by a name that nobody knows": ("held[names()].append(1)", True),
+    "nothing": ("pass", False),
+}
+
+
+@pytest.mark.parametrize("way", HELD)
+def test_a_table_that_makes_what_it_lacks_may_hold_what_nobody_knows(way: str) -> None:
+    """A loop over what stands under a key is left out only where nothing can stand there."""
+    put, reached = HELD[way]
+    body = f"from data import names\nheld = defaultdict(list)\nfor x in {OWN_LOADER}:\n    last = x\n    {put}\n"
+    body += "for y in held['a']:\n    if dist.get_rank() == 0:\n        print(last)\n"
+    assert bool(told(body)) is reached
+
+
 DRAWN = "import numpy as np\n\n\ndef drawn(n):\n    return np.random.choice(n, 3)\n"
 
 

@@ -89,9 +89,9 @@ def _dict(_run: Run, given: Given, named: Named, _place: Place) -> Value | None:
     return None if given or "**" in named else Table(_keyed(named))
 
 
-def _defaultdict(_run: Run, given: Given, named: Named, _place: Place) -> Value | None:
+def _defaultdict(run: Run, given: Given, named: Named, _place: Place) -> Value | None:
     factory = given[0].name.removeprefix("builtins.") if given and isinstance(given[0], Library) else ""
-    plain = len(given) == 1 and not named and factory in _FACTORIES
+    plain = run.watch is not None and len(given) == 1 and not named and factory in _FACTORIES
     return Table({}, makes=factory) if plain else None
 
 
@@ -225,8 +225,14 @@ def put(run: Run, container: Value, index: Value, inner: Value) -> None:
 
 
 def made_first(run: Run, container: Value, index: Value, place: Place) -> Value | None:
-    """What a `defaultdict` makes for a key that it does not hold yet, and holds from then on."""
-    if not isinstance(container, Table) or not container.makes or not container.exact or not isinstance(index, Known):
+    """What a `defaultdict` makes for a key that it does not hold yet, and holds from then on.
+
+    Of one that is asked for what nobody knows it is not known any more what it holds.
+    """
+    if not isinstance(container, Table) or not container.makes or not container.exact:
+        return None
+    if not isinstance(index, Known):
+        _set(run, container, container.members, exact=False)
         return None
     made = None if index.value in container.members else BUILTINS[container.makes](run, [], {}, place)
     if made is not None:

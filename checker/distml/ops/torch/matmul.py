@@ -42,8 +42,7 @@ def _of_ranks(call: Call, left: Value, right: Value, ranks: tuple[int, int]) -> 
     return call.tensor(shape, product_dtype(call, left, right))
 
 
-@op("torch.mm", "torch.Tensor.mm", "torch.spmm", "torch.smm", "torch.Tensor.smm", "torch.sparse.mm")
-@op("torch.hspmm")
+@op("torch.mm", "torch.Tensor.mm", "torch.spmm", "torch.smm", "torch.Tensor.smm", "torch.hspmm")
 def mm(call: Call, input: Value, mat2: Value, *, out: Value = NONE) -> Value:
     """torch.mm(input, mat2)"""
     return _of_ranks(call, input, mat2, (2, 2))
@@ -111,6 +110,12 @@ def multi_dot(call: Call, tensors: Value, *, out: Value = NONE) -> Value:
     if listed is None:
         return call.unranked()
     return call.tensor(rules.chain(call, [call.shape(t) for t in listed]))
+
+
+@op("torch.sparse.mm")
+def sparse_mm(call: Call, mat1: Value, mat2: Value, reduce: Value = NONE) -> Value:
+    """https://docs.pytorch.org/docs/stable/generated/torch.sparse.mm.html"""
+    return _of_ranks(call, mat1, mat2, (2, 2))
 
 
 def _added(call: Call, base: Value, product: Shape) -> Value:
