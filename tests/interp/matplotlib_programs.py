@@ -1,4 +1,4 @@
-"""Programs that draw, and how they end: `MPLBACKEND=Agg python tests/interp/matplotlib_programs.py` writes it down.
+"""Programs that draw, and how they end: `PYTHONPATH=tests MPLBACKEND=Agg python -m interp.matplotlib_programs` writes it down.
 
 It needs Matplotlib, which the tests do without: https://matplotlib.org/stable/api/.
 """
@@ -6,10 +6,11 @@ It needs Matplotlib, which the tests do without: https://matplotlib.org/stable/a
 from __future__ import annotations
 
 import json
-import traceback
 import warnings
 from random import Random
 from typing import Any
+
+from interp.recording import stopped
 
 HEAD = """import numpy as np
 import matplotlib.pyplot as plt
@@ -102,14 +103,10 @@ def program(seed: int) -> str:
 
 def record(seed: int) -> dict[str, Any]:
     """Nothing, or the line in which a program stops."""
-    try:
-        exec(compile(program(seed), "<program>", "exec"), names := {})
-    except Exception as error:
-        inner = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == "<program>"][-1]
-        return {"seed": seed, "line": inner, "error": (str(error).splitlines() or [""])[0][:100]}
-    finally:
-        names["plt"].close("all")
-    return {"seed": seed, "shapes": {}}
+    names: dict[str, Any] = {}
+    end = stopped(program(seed), names)
+    names["plt"].close("all")
+    return {"seed": seed, **(end or {"shapes": {}})}
 
 
 if __name__ == "__main__":

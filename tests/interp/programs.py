@@ -110,6 +110,15 @@ def fails(program: str) -> bool:
     return False
 
 
+def runs(program: str) -> bool:
+    """Whether a program that is run ends without an error."""
+    try:
+        exec(compile(program, "program", "exec", dont_inherit=True), {"__name__": "__main__"})
+    except Exception:
+        return False
+    return True
+
+
 def errors_of(program: str, seen: Seen | None = None) -> list[Diagnostic]:
     """The errors that distml finds in a program, in order of lines."""
     with _revealing(seen):

@@ -1,4 +1,4 @@
-"""Programs over SciPy, and what they give: `python tests/interp/scipy_programs.py` writes them down.
+"""Programs over SciPy, and what they give: `PYTHONPATH=tests python -m interp.scipy_programs` writes them down.
 
 It needs SciPy, which the tests do without: https://docs.scipy.org/doc/scipy/reference/.
 """
@@ -6,10 +6,11 @@ It needs SciPy, which the tests do without: https://docs.scipy.org/doc/scipy/ref
 from __future__ import annotations
 
 import json
-import traceback
 import warnings
 from random import Random
 from typing import Any
+
+from interp.recording import stopped
 
 HEAD = """import numpy as np
 import scipy.fft, scipy.integrate, scipy.interpolate, scipy.linalg, scipy.ndimage, scipy.optimize, scipy.signal
@@ -177,11 +178,8 @@ def program(seed: int) -> str:
 def record(seed: int) -> dict[str, Any]:
     """The shapes that a program leaves, or the line in which it stops."""
     names: dict[str, Any] = {}
-    try:
-        exec(compile(program(seed), "<program>", "exec"), names)
-    except Exception as error:
-        inner = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == "<program>"][-1]
-        return {"seed": seed, "line": inner, "error": (str(error).splitlines() or [""])[0][:100]}
+    if end := stopped(program(seed), names):
+        return {"seed": seed, **end}
     shapes = {name: list(names[name].shape) for name in NAMES if getattr(names.get(name), "shape", ())}
     return {"seed": seed, "shapes": shapes}
 

@@ -1,15 +1,17 @@
-"""Programs over SciPy's sparse matrices, and what they give: `python tests/interp/sparse_programs.py` writes them down.
+"""Programs over SciPy's sparse matrices, and what they give.
 
-It needs SciPy, which the tests do without: https://docs.scipy.org/doc/scipy/reference/sparse.html.
+`PYTHONPATH=tests python -m interp.sparse_programs` writes them down. It needs SciPy, which the tests do without:
+https://docs.scipy.org/doc/scipy/reference/sparse.html.
 """
 
 from __future__ import annotations
 
 import json
-import traceback
 import warnings
 from random import Random
 from typing import Any
+
+from interp.recording import stopped
 
 HEAD = """import numpy as np
 import scipy.sparse as sp
@@ -87,11 +89,8 @@ def program(seed: int) -> str:
 def record(seed: int) -> dict[str, Any]:
     """The shape that a program leaves, or the line in which it stops."""
     names: dict[str, Any] = {}
-    try:
-        exec(compile(program(seed), "<program>", "exec"), names)
-    except Exception as error:
-        inner = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == "<program>"][-1]
-        return {"seed": seed, "line": inner, "error": (str(error).splitlines() or [""])[0][:100]}
+    if end := stopped(program(seed), names):
+        return {"seed": seed, **end}
     return {
         "seed": seed,
         "shapes": {"r": list(names["r"].shape)} if isinstance(names["r"], names["np"].ndarray) else {},

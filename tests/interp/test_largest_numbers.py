@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from interp.programs import judge_failing, judge_running
+from interp.programs import judge_failing, judge_running, runs
 
 pytestmark = pytest.mark.requires("torch", "numpy")
 
@@ -87,19 +87,11 @@ def _program(seed: int) -> str:
     return "import numpy as np\nimport torch\nfrom torch import nn\n" + "\n".join(lines) + "\n"
 
 
-def _runs(program: str) -> bool:
-    try:
-        exec(program, {})
-    except Exception:
-        return False
-    return True
-
-
-def test_lookups_as_in_real_runs() -> None:
+def test_lookups_as_in_realruns() -> None:
     kinds: Counter[str] = Counter()
     for seed in range(300):
         program = _program(seed)
-        verdict = judge_running(program, []) if _runs(program) else judge_failing(program)
+        verdict = judge_running(program, []) if runs(program) else judge_failing(program)
         assert verdict.kind not in ("false alarm", "early", "wrong"), str(verdict)
         kinds[verdict.kind] += 1
     assert kinds["found"] > 60 and kinds["exact"] > 70, kinds
@@ -108,5 +100,5 @@ def test_lookups_as_in_real_runs() -> None:
 @pytest.mark.parametrize("change", CHANGES)
 def test_numbers_that_are_changed_are_not_known(change: str) -> None:
     program = f"import numpy as np\nimport torch\nfrom torch import nn\np = torch.arange(40)\n{change}\nnn.Embedding(16, 4)(p)\n"
-    verdict = judge_running(program, []) if _runs(program) else judge_failing(program)
+    verdict = judge_running(program, []) if runs(program) else judge_failing(program)
     assert verdict.kind not in ("false alarm", "early", "wrong"), str(verdict)

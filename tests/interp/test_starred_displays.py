@@ -9,7 +9,7 @@ import itertools
 
 import pytest
 
-from interp.programs import errors_of
+from interp.programs import errors_of, runs
 
 SETUP = """
 import sys
@@ -40,21 +40,13 @@ USES = [
 ]
 
 
-def _runs(text: str) -> bool:
-    try:
-        exec(compile(text, "program", "exec"), {})
-    except Exception:
-        return False
-    return True
-
-
 @pytest.mark.requires("torch")
 @pytest.mark.parametrize("display", DISPLAYS)
 def test_what_runs_is_not_accused(display: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["program"])
     for rows, use in itertools.product((False, True), USES):
         text = f"ROWS = {rows}\n{SETUP}\n{use.format(display)}\n"
-        assert not _runs(text) or not errors_of(text), text
+        assert not runs(text) or not errors_of(text), text
 
 
 @pytest.mark.requires("torch")
@@ -64,4 +56,4 @@ def test_what_fails_is_found() -> None:
     ):
         for use in (USES[1], USES[3]):
             text = f"ROWS = {rows}\n{SETUP}\n{use.format(display)}\n"
-            assert not _runs(text) and errors_of(text), text
+            assert not runs(text) and errors_of(text), text

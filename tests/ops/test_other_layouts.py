@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from interp.programs import errors_of
+from interp.programs import errors_of, runs
 
 _HEAD = """import random
 import torch
@@ -92,13 +92,5 @@ PROGRAMS = [
 @pytest.mark.requires("torch")
 @pytest.mark.filterwarnings("ignore")
 def test_what_fails_is_found() -> None:
-    wrong = [text for text in PROGRAMS if _runs(text) != (not errors_of(text))]
+    wrong = [text for text in PROGRAMS if runs(text) != (not errors_of(text))]
     assert wrong == []
-
-
-def _runs(text: str) -> bool:
-    try:
-        exec(compile(text, "program", "exec"), {"__name__": "__main__"})
-    except Exception:
-        return False
-    return True

@@ -86,12 +86,15 @@ def test_one_that_begins_elsewhere_takes_its_share_from_there() -> None:
     assert "own_i = first + (i - first) * hvd.size() + hvd.rank()" in text
 
 
-@pytest.mark.parametrize("steps", ["self.in_epoch", "self.in_epoch if epochs else 8"])
-def test_a_number_that_is_made_whole_is_told_as_it_is(steps: str) -> None:
+STEPS = {
+    "self.in_epoch": f"self.in_epoch // {SIZE}",
+    "self.in_epoch if epochs else 8": f"(self.in_epoch if epochs else 8) // {SIZE}",
+}
+
+
+@pytest.mark.parametrize("steps", STEPS)
+def test_a_number_that_is_made_whole_is_divided_where_it_is_computed(steps: str) -> None:
     begin = f"epochs = 3; first = self.load(); steps = {steps}"
     text = rewritten(begin, AT["a part"], stop="int(steps)", total="steps")
-    place = text.partition("range(first, ")[2].partition("):")[0]
-    if place == "int(steps)":
-        assert f" // {SIZE}\n" in text and '"of", steps)' in text
-    else:
-        assert place == f"int(steps // {SIZE})" and f'"of", steps // {SIZE})' in text
+    assert f"steps = {STEPS[steps]}\n" in text
+    assert "range(first, int(steps)):" in text and '"of", steps)' in text

@@ -75,9 +75,16 @@ class Kept(NamedTuple):
 class Containers:
     """Answers for the loops of one program."""
 
-    def __init__(self, plan: Plan, uniform: Uniform, number: Function[[ast.expr], bool], words: Words) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        uniform: Uniform,
+        number: Function[[ast.expr], bool],
+        words: Words,
+        phases: Mapping[ast.AST, str],
+    ) -> None:
         self.plan, self.program, self.uniform, self.number, self.words = plan, plan.program, uniform, number, words
-        self.phases: Mapping[ast.AST, str] = {}
+        self.phases = phases
         """Under which condition the data of a loop is divided, where it is not always."""
 
     def of(self, loop: Looping, known: set[str]) -> Iterator[Kept]:
@@ -112,12 +119,14 @@ class Containers:
         """Ask for what becomes of a place behind the loop."""
         if not kept.behind:
             return
-        patch, code = self.plan.patch(loop), self.code(loop, kept)
+        patch = self.plan.patch(loop)
         if kept.way == "gather" and not self._begins(kept.place, loop):
             begin = patch.free("kept_before")
             patch.before(loop, f"{begin} = len({kept.place})", _NOTES["gather"])
             rest = f"{kept.place}[{begin}:]"
             code = f"{rest} = {self.words.from_all(loop, rest)}"
+        else:
+            code = self.code(loop, kept)
         divided = self.phases.get(loop) if kept.way in ("gather", "sum") else None
         patch.after(loop, f"if {divided}:\n    {code}" if divided else code, _NOTES[kept.way])
 

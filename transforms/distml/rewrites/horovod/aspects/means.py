@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable as Function
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 
 from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.containers import Containers, Kept, Words, read_outside
@@ -47,12 +48,21 @@ _PLACES = ast.Name | ast.Attribute | ast.Subscript
 class Means:
     """Plans where sums of ranks become means."""
 
-    def __init__(self, plan: Plan, uniform: Uniform, mean: Mean, losses: Collection[str], words: Words) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        uniform: Uniform,
+        mean: Mean,
+        losses: Collection[str],
+        words: Words,
+        phases: Mapping[ast.AST, str] = MappingProxyType({}),
+    ) -> None:
+        """`phases` say under which condition the data of a loop is divided, where it is not always."""
         self.plan, self.program, self.uniform, self.mean = plan, plan.program, uniform, mean
         self.numbers = Numbers(self.program, uniform, losses)
         self.number = self.numbers.is_one
         self.losses = losses  # the names of what gradients are taken of
-        self.containers = Containers(plan, uniform, self.number, words)
+        self.containers = Containers(plan, uniform, self.number, words, phases)
         self.totals: Totals | None = None
         self.total = mean
 
@@ -278,10 +288,9 @@ class Means:
         seen: set[tuple[ast.AST, bool]] = set()
         for statement in (each for each in own_nodes(loop) if isinstance(each, ast.Expr | ast.Assign)):
             first, branch = self._in_branch(statement)
-            arm = (branch, first in branch.orelse) if isinstance(branch, ast.If) else None
-            if isinstance(branch, ast.If) and arm is not None and arm not in seen and self._reads(statement, place):
-                if differentiable and self._derived(loop, statement):
-                    continue
+            if not isinstance(branch, ast.If) or (arm := _arm(branch, first)) in seen:
+                continue
+            if self._reads(statement, place) and not (differentiable and self._derived(loop, statement)):
                 if not self._adds(statement, place) and self._all_take(branch, loop):
                     seen.add(arm)
                     self.plan.patch(first).before(first, code(), note)
@@ -349,7 +358,7 @@ class Means:
             branch = self.program.parent(statement)
             if isinstance(branch, ast.If) and self._loads(statement, name) and self._tells(statement):
                 if self._all_take(branch, loop) and not self._derived(loop, statement):
-                    told.setdefault((branch, statement in branch.orelse), statement)
+                    told.setdefault(_arm(branch, statement), statement)
         behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self._tells(each))
         for first in [*told.values(), *[*behind][:1]]:
             self.plan.patch(first).before(first, self._code(first, name, False), _MEAN)
@@ -423,6 +432,11 @@ class Means:
         formats = (ast.unparse(each) for each in nodes_in(owner_of(name, self.program), ast.FormattedValue))
         shown = any(isinstance(each, str) and _WHOLE.search(each) for each in texts)
         return shown or any(name.id in each and _WHOLE.search(each) for each in formats)
+
+
+def _arm(branch: ast.If, statement: ast.stmt) -> tuple[ast.If, bool]:
+    """The arm of a branch that a statement stands in: the branch, and whether it is its `else`."""
+    return branch, statement in branch.orelse
 
 
 def _attribute_loaded(node: ast.AST, name: str) -> bool:

@@ -129,12 +129,8 @@ def divide_stop(plan: Plan, loop: ast.For, stop: ast.expr) -> ast.expr | None:
 
 def resumed(start: ast.expr, program: Program) -> bool:
     """Whether a number is computed from the count of steps that a checkpoint or a variable of the graph holds."""
-    for each in program.sources(start):
-        if isinstance(each, ast.Call) and program.matches(each.func, _KEPT):
-            return True
-        if isinstance(each, ast.Call) and gives_count(each, program):
-            return True
-    return False
+    calls = (each for each in program.sources(start) if isinstance(each, ast.Call))
+    return any(program.matches(each.func, _KEPT) or gives_count(each, program) for each in calls)
 
 
 def _totals(loop: ast.For, stop: ast.expr, program: Program) -> Iterator[ast.expr]:
@@ -189,11 +185,12 @@ def _axes(loop: ast.For, program: Program) -> Iterator[ast.expr]:
 
 
 def _without_one(stop: ast.expr) -> ast.expr:
-    """The number of turns in `number + 1`."""
+    """The number of turns in `number + 1`, and in `int(number)`."""
     plus = isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add) and isinstance(stop.right, ast.Constant)
     number = stop.left if plus and isinstance(stop, ast.BinOp) else stop
-    whole = _converted(number) and isinstance(number.args[0], ast.Name | ast.Attribute)
-    return number.args[0] if whole and isinstance(number, ast.Call) else number
+    if _converted(number) and isinstance(number.args[0], ast.Name | ast.Attribute):
+        return number.args[0]
+    return number
 
 
 def _lasts(loop: ast.For, number: ast.expr) -> Iterator[tuple[ast.expr, str]]:

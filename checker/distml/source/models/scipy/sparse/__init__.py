@@ -7,7 +7,7 @@ from _elsewhere import resolved
 
 def _is_sparse(values):
     """Whether it is a matrix of this module; an array is asked for first, for it is none for certain."""
-    return not is_array(values) and (isinstance(values, spmatrix) or isinstance(values, sparray))
+    return not is_array(values) and isinstance(values, _Sparse)
 
 
 def _is_number(values):
@@ -164,6 +164,9 @@ class _Sparse:
         known = is_array(left) and is_array(right)
         return self._like(left * right) if known else resolved(left, right)
 
+    def mean(self, axis=None, dtype=None, out=None):
+        return self.sum(axis)
+
     def diagonal(self, k=0):
         cells = _dense(self)
         return cells.diagonal(k) if is_array(cells) else resolved(cells)
@@ -214,9 +217,6 @@ class spmatrix(_Sparse):
             return resolved(cells)
         return _Dense(np.sum(cells, axis=axis, keepdims=True))
 
-    def mean(self, axis=None, dtype=None, out=None):
-        return self.sum(axis)
-
 
 class sparray(_Sparse):
     """An array: its products are number by number, its sums are arrays."""
@@ -229,9 +229,6 @@ class sparray(_Sparse):
     def sum(self, axis=None, dtype=None, out=None):
         cells = _dense(self)
         return resolved(cells) if axis is None or not is_array(cells) else np.sum(cells, axis=axis)
-
-    def mean(self, axis=None, dtype=None, out=None):
-        return self.sum(axis)
 
 
 class csr_matrix(_Rows, spmatrix): ...

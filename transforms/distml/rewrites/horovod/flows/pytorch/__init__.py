@@ -127,8 +127,7 @@ def _report(study: Study, plan: Plan, spelling: Spelling, loaders: Loaders, shar
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
     passes = study.shortened | study.undivided | drawing | {*judging} if auto else sharded
-    means = Means(plan, uniform, spelling.mean_of, losses, spelling)
-    means.containers.phases = study.phases
+    means = Means(plan, uniform, spelling.mean_of, losses, spelling, study.phases)
     if auto:
         Progress(plan, loaders, sharded).tell()
         intervals = Intervals(plan, loaders, sharded)
