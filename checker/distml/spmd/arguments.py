@@ -7,7 +7,7 @@ import ast
 from distml.spmd import names
 from distml.spmd.expressions import value
 from distml.spmd.run import Run
-from distml.spmd.values import Function, Items, Known, Scalar, Scope, Table, Value, derived
+from distml.spmd.values import Function, Items, Scalar, Scope, Table, Value, derived
 
 
 def arguments(run: Run, scope: Scope, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
@@ -58,8 +58,7 @@ def bind(
         elif each.arg in defaults and not ({"*", "**"} & set(named)) and (defaults_hold or "group" in each.arg):
             scope.names[each.arg] = value(run, function.scope, defaults[each.arg])
         else:
-            found = names.custom(run, source, each.arg) or derived(each.arg, *hidden)
-            scope.names[each.arg] = Known(found.value, assumed=True) if isinstance(found, Known) else found
+            scope.names[each.arg] = names.custom(run, source, each.arg) or derived(each.arg, *hidden)
     if args.vararg:
         scope.names[args.vararg.arg] = Items([*given[len(plain) :], *hidden], "tuple", "*" not in named)
     if args.kwarg:

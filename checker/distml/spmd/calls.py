@@ -143,7 +143,8 @@ def _by_custom(run: Run, text: str, given: list[Value], place: Place) -> Value |
     name = text.rpartition(".")[2]
     if name not in MAIN_NAMES and any(not (isinstance(each, Known) and each.value is None) for each in given):
         return None
-    return names.custom(run, place.source, name) if name in TELLING else None
+    found = names.custom(run, place.source, name) if name in TELLING else None
+    return replace(found, assumed=False) if isinstance(found, Known) else found  # a process is asked for its own rank
 
 
 def _hand(run: Run, values: list[Value], place: Place) -> None:

@@ -141,7 +141,7 @@ class _Checker:
             self._add(noted(note), root)
         one, other = traces
         self.told |= {id(place.node): place for place in one.told}
-        if one.broken or other.broken:
+        if one.broken or other.broken or one.misnamed or other.misnamed:
             return
         for _ in range(MAX_FINDINGS):
             parted = parting(one, other)

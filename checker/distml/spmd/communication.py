@@ -150,6 +150,8 @@ def communicate(
     number = None
     if isinstance(root, Known) and isinstance(root.value, int) and not root.assumed:
         number = root.value
+    elif isinstance(root, Known) and root.value == run.rank != 0:  # what rank 0 alone comes to, it may be the root of
+        run.trace.misnamed = True
     tensor = bound.get(operation.tensor)
     shape = tensor.shape if isinstance(tensor, Unknown) else None
     if run.checked:  # a collective that is refused raises at once, and somebody waits for that

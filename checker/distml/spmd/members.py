@@ -27,7 +27,7 @@ def computed(operation: Callable[..., Any], *given: Known) -> Value:
         except Exception:  # whatever the program would raise here, it is not our concern
             return Unknown(f"{operation}({', '.join(map(key, given))})")
         if isinstance(result, int | float | str | bool):
-            return Known(result, ranked=any(each.ranked for each in given))
+            return Known(result, any(each.assumed for each in given), any(each.ranked for each in given))
     return Unknown(f"{operation}({', '.join(map(key, given))})")
 
 

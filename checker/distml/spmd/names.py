@@ -75,10 +75,10 @@ def custom(run: Run, source: SourceFile, name: str) -> Value | None:
     ):
         return None
     if name in RANK_NAMES:
-        return Known(run.rank, ranked=True)
+        return Known(run.rank, assumed=True, ranked=True)
     if name in LAST_NAMES:
-        return Known(run.rank == RANKS - 1)
-    return Known(RANKS) if name in SIZE_NAMES else Known(run.rank == 0)
+        return Known(run.rank == RANKS - 1, assumed=True)
+    return Known(RANKS if name in SIZE_NAMES else run.rank == 0, assumed=True)
 
 
 def attribute(run: Run, base: Value, name: str, place: Place) -> Value:
@@ -98,7 +98,7 @@ def attribute(run: Run, base: Value, name: str, place: Place) -> Value:
             found = custom(run, place.source, name)
             if name == "rank" and (found is not None or kind == COMMUNICATOR):
                 run.ranked.add(key(base))
-                return Known(run.rank, ranked=True)
+                return Known(run.rank, assumed=kind != COMMUNICATOR, ranked=True)
             if name == "size" and (kind == COMMUNICATOR or key(base) in run.ranked):
                 return Known(RANKS)  # what has the rank of this process is of the size of them all
             return found or _derived(base, name)

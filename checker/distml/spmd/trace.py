@@ -81,6 +81,8 @@ class Trace:
     """Whether ranks that are done earlier wait for the others."""
     broken: bool = False
     """Whether an exception passed a context manager, which then did not come to its second half."""
+    misnamed: bool = False
+    """Whether what only a name says is the rank of this process was given as a root: then it is that of the root."""
     cut: bool = False
     """Whether it ended before the program does: in an exception, or in a loop whose end was not found."""
 
