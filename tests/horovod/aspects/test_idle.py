@@ -12,6 +12,7 @@ from distml.rewrites.horovod.options import Backend, Options
 from distml.rewrites.horovod.rewrite import rewrite
 from distml.source.project import Project
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 
 SCRIPT = """import torch
 from tools import Log, save
@@ -113,5 +114,73 @@ def test_what_a_module_does_where_it_is_no_script_runs() -> None:
     texts = {"/nowhere/run.py": SCRIPT, "/nowhere/tools.py": tools}
     project = Project("/nowhere", overlay={path: text.encode() for path, text in texts.items()})
     program = Program([project.open("run.py")], project)
-    shown = {ast.unparse(each): runs(each, program) for each in program.calls if ast.unparse(each.func) == "print"}
+    shown = {
+        ast.unparse(each): runs(each, program)
+        for unit in program.units.values()
+        for each in nodes_in(unit.tree, ast.Call)
+        if ast.unparse(each.func) == "print"
+    }
     assert shown == {"print('tools')": False, "print('imported')": True}
+
+
+TENSORFLOW = """import tensorflow as tf
+from tools import batches, session
+
+x = tf.placeholder(tf.float32, [None, 8])
+loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 8) - x))
+step = tf.train.AdamOptimizer(0.01).minimize(loss)
+
+
+def main():
+    with session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for batch in batches():
+            sess.run(step, {x: batch})
+
+
+if __name__ == "__main__":
+    main()
+"""
+KERAS = """import tensorflow as tf
+from tools import batches, session
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(8)])
+model.compile("adam", "mse")
+for batch in batches():
+    model.fit(batch, batch)
+"""
+USED = """import os
+import numpy as np
+import tensorflow as tf
+
+
+def session():
+    return tf.Session()
+
+
+def batches():
+    print("batches")
+    for _ in range(100):
+        yield np.ones([8, 8])
+
+
+"""
+OF_ITS_OWN = {
+    "a session": "    with tf.Session() as sess:\n        print(sess.run(tf.constant(1)))\n",
+    "variables": "    sess = tf.Session()\n    sess.run(tf.global_variables_initializer())\n",
+    "a tensor": "    print(tf.constant(1))\n",
+    "a model": "    print(tf.keras.Sequential([tf.keras.layers.Dense(1)])(tf.ones([1, 1])))\n",
+    "a choice of devices": '    os.environ["CUDA_VISIBLE_DEVICES"] = "1"\n    print(tf.constant(1))\n',
+    "a session of a function with the script's name": "    main()\n",
+}
+MAIN = "def main():\n    with tf.Session() as sess:\n        sess.run(tf.global_variables_initializer())\n\n\n"
+
+
+@pytest.mark.parametrize("script", [TENSORFLOW, KERAS], ids=["session", "Keras"])
+@pytest.mark.parametrize("what", OF_ITS_OWN)
+def test_what_only_a_script_does_starts_nothing(what: str, script: str) -> None:
+    """A module that is tried out under its `__main__` guard neither starts Horovod where it is imported, nor has that changed."""
+    guarded = f'{MAIN}if __name__ == "__main__":\n{OF_ITS_OWN[what]}'
+    after = rewritten_files({"run.py": script, "tools.py": USED + guarded}, "horovod")["tools.py"]
+    assert after.endswith(guarded)
+    assert "\nhvd.init()" not in after

@@ -86,6 +86,9 @@ AS_OFTEN = {
     + COUNTED
     + "        if (i + 1) % every == 0:\n            print(sess.run(cost, {x: a}), cost.eval({x: held}))\n",
     "the last of each": SESSION + COUNTED + "        if i % 8 == 7:\n            saver.save(sess, 'm')\n",
+    "the last of each, computed": SESSION
+    + COUNTED
+    + "        if np.mod(i, 8) == 8 - 1:\n            saver.save(sess, 'm')\n",
     "a supervisor": SESSION.rpartition("with tf")[0]
     + "sv = tf.train.Supervisor()\nwith sv.managed_session() as sess:\n    for i in range(100):\n"
     "        sess.run(train, {x: drawn(8)})\n        if i % 10 == 0:\n            sv.saver.save(sess, 'm')\n",
@@ -180,6 +183,12 @@ LEFT = {
 @pytest.mark.parametrize("name", AS_OFTEN)
 def test_it_comes_as_often(name: str) -> None:
     assert "max(1, " in rewritten(AS_OFTEN[name])
+
+
+@pytest.mark.parametrize("test", ["i % 100 == 99", "i % 100 == 100 - 1", "99 + 0 == 0 or np.mod(i, 100) == 100 - 1"])
+def test_the_last_of_an_interval_is_its_last(test: str) -> None:
+    found = rewritten(SESSION + COUNTED + f"        if {test}:\n            saver.save(sess, 'm')\n")
+    assert "== max(1, 100 // hvd.size()) - 1" in found
 
 
 @pytest.mark.parametrize("name", SOONER)

@@ -24,7 +24,7 @@ from distml.training.calls import GUESSING
 from distml.training.remembered import Keeper, remembered
 from distml.training.statements import Statements, library
 from distml.training.store import Store
-from distml.training.syntax import nodes_in, values_given
+from distml.training.syntax import nodes_in, only_in_script, values_given
 from distml.training.unit import Unit
 from distml.training.values import NOTHING, Box, Callable, Foreign, Instance, Module, Values, canonical
 
@@ -194,8 +194,9 @@ class Program(Statements, Keeper):
         for unit in self.units.values():
             nodes = walk(unit.tree)
             self._of.update(dict.fromkeys(nodes, unit))
+            apart = set[ast.AST]() if unit in self.roots else only_in_script(unit.tree)
             for node in nodes:
-                if isinstance(node, ast.Call):
+                if isinstance(node, ast.Call) and node not in apart:
                     self.calls.append(node)
                     for value in self.of(node.func):
                         if isinstance(value, Callable):

@@ -87,6 +87,11 @@ def runs_as_script(node: ast.AST) -> TypeGuard[ast.If]:
     return isinstance(node, ast.If) and _asks_for_script(node.test)
 
 
+def only_in_script(tree: ast.Module) -> set[ast.AST]:
+    """What runs in the script only, and not where a module is imported: what its `__main__` guards begin."""
+    return {node for each in tree.body if runs_as_script(each) for part in each.body for node in walk(part)}
+
+
 def _asks_for_script(test: ast.expr) -> bool:
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return any(map(_asks_for_script, test.values))

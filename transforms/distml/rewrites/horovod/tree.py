@@ -6,6 +6,7 @@ program: its scripts are planned first, with the modules they use, and what no s
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,9 +27,9 @@ from distml.source.memory import memory_of_system
 from distml.source.notebook import is_notebook
 from distml.source.project import Project
 from distml.source.reading import UnreadableError, read_bytes
-from distml.training.callers import upwards
+from distml.training.callers import run_by, upwards
 from distml.training.program import beside, followed
-from distml.training.syntax import runs_as_script
+from distml.training.syntax import nodes_in, runs_as_script
 from distml.training.unit import Unit
 
 TRAINER = re.compile(
@@ -325,7 +326,10 @@ def _runs_training(outcome: Outcome) -> bool:
 
 def _is_script(unit: Unit, plan: Plan) -> bool:
     """Whether a file trains where it is run itself: what stands there is no part of a program that only imports it."""
-    return any(runs_as_script(each) and during.trains(each, plan) for each in unit.tree.body)
+    guards = [each for each in unit.tree.body if runs_as_script(each)]
+    calls = (call for guard in guards for call in nodes_in(guard, ast.Call))
+    functions = (each for call in calls for each in run_by(call, plan.program) if isinstance(each, ast.FunctionDef))
+    return any(during.trains(each, plan) for each in (*guards, *functions))
 
 
 def _entangled(outcomes: list[Outcome]) -> tuple[Outcome, Outcome] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.syntax import is_literal
@@ -15,7 +16,7 @@ _SETTERS = {"tensorflow.config.set_visible_devices", "tensorflow.config.experime
 def visible(plan: Plan) -> None:
     """Take away what would let all ranks see one and the same GPU. What switches GPUs off stays."""
     for unit in plan.units():
-        for node in walk(unit.tree):
+        for node in (each for each in walk(unit.tree) if isinstance(each, ast.stmt) and runs(each, plan.program)):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and _is_visible(node.targets[0]):
                 _removed(node, node.value, plan)
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):

@@ -9,7 +9,8 @@ import ast
 
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import runs_as_script
+from distml.training.syntax import nodes_in, runs_as_script
+from distml.training.unit import Unit
 
 
 def runs(node: ast.AST, program: Program) -> bool:
@@ -41,16 +42,24 @@ def _unnamed(program: Program) -> frozenset[ast.AST]:
     trees: list[ast.AST] = [unit.tree for unit in program.units.values()]
     found: set[ast.AST] = set()
     while True:
-        named = {name for tree in trees for name in _named(tree, left | found | apart)}
-        used = {each for each in left if each.name in named}
+        named = {name for tree in trees for name in _named(tree, left | found | apart, program)}
+        used = {each for each in left if {(None, each.name), (program.unit(each), each.name)} & named}
         if not used:
             return frozenset(left)
         trees, left, found = [*used], left - used, found | used
 
 
-def _named(tree: ast.AST, apart: set[ast.AST]) -> list[str]:
-    """The names that a part of a program reads, those in functions `apart` left out."""
-    names: list[str] = []
+def _named(tree: ast.AST, apart: set[ast.AST], program: Program) -> list[tuple[Unit | None, str]]:
+    """The names that a part of a program reads, those in functions `apart` left out, with the module whose they are.
+
+    A name that stands alone is of its own module, unless that imports it, or all there is in another.
+    """
+    names: list[tuple[Unit | None, str]] = []
+    unit = program.unit(tree)
+    own = None if unit.starred else unit
+    imported = {
+        each.asname or each.name: each.name for part in nodes_in(unit.tree, ast.ImportFrom) for each in part.names
+    }
     waiting = [*ast.iter_child_nodes(tree)]
     while waiting:
         node = waiting.pop()
@@ -58,11 +67,9 @@ def _named(tree: ast.AST, apart: set[ast.AST]) -> list[str]:
             continue
         waiting += ast.iter_child_nodes(node)
         if isinstance(node, ast.Name):
-            names.append(node.id)
+            names.append((None, imported[node.id]) if node.id in imported else (own, node.id))
         elif isinstance(node, ast.Attribute):
-            names.append(node.attr)
+            names.append((None, node.attr))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            names.append(node.value)
-        elif isinstance(node, ast.alias) and node.asname:
-            names.append(node.name)
+            names.append((None, node.value))
     return names

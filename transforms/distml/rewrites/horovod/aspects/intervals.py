@@ -232,8 +232,8 @@ def _remains(plan: Plan, interval: ast.expr) -> bool:
     if not isinstance(test, ast.Compare) or test.left is not remainder or len(test.ops) != 1:
         return True
     asked, length = test.comparators[0], getattr(interval, "value", None)
-    number = getattr(asked, "value", 0)
-    if not isinstance(asked, ast.Constant) or not isinstance(number, int) or number == 0:
+    number = written(asked)
+    if not number:
         return True
     size = plan.world(asked).size
     last = isinstance(length, int) and number == length - 1
@@ -301,6 +301,15 @@ def _divisors(test: ast.expr, names: set[str], *, one: bool = False) -> Iterator
         if names & {ast.unparse(each) for each in nodes_in(counted, ast.expr)}:
             if all(isinstance(each, _NUMBERS) for each in walk(interval)) and (one or not _is_one(interval)):
                 yield interval
+
+
+def written(node: ast.expr) -> int | None:
+    """The whole number that is written out, also as a sum or a difference: `99`, `100 - 1`."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        left, right = written(node.left), written(node.right)
+        if left is not None and right is not None:
+            return left + right if isinstance(node.op, ast.Add) else left - right
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, int) else None
 
 
 def _is_one(node: ast.expr) -> bool:

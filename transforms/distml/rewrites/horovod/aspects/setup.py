@@ -14,7 +14,7 @@ from distml.rewrites.horovod.aspects.backends import device_of, utilities_of, wa
 from distml.rewrites.horovod.aspects.ends import end
 from distml.rewrites.horovod.aspects.imported import Imported, is_entry, uses
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
-from distml.training.syntax import nodes_in, runs_as_script
+from distml.training.syntax import nodes_in, only_in_script, runs_as_script
 from distml.training.unit import Unit
 
 _ORDER: tuple[Start, ...] = ("torch", "tensorflow", "keras", "session")
@@ -115,8 +115,11 @@ def _is_prepared(plan: Plan, unit: Unit) -> bool:
 def _works(unit: Unit) -> bool:
     """Whether a file calls the framework while it is imported."""
     waiting: list[ast.AST] = [*unit.tree.body]
+    apart = only_in_script(unit.tree)
     while waiting:
         node = waiting.pop()
+        if node in apart:
+            continue
         if isinstance(node, ast.Call) and path_of(node.func, unit).partition(".")[0] in ("tensorflow", "keras"):
             return True
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):

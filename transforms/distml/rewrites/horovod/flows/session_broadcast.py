@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.flows.session_frames import Frame
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
 from distml.rewrites.horovod.plan import Note, Plan
@@ -64,7 +65,8 @@ def send(plan: Plan, run: Run, chain: list[Frame]) -> None:
 def initializers(program: Program) -> list[ast.Call]:
     """The calls that run an initializer or restore a checkpoint, in the order of the files."""
     graph = graph_of(program)
-    return [call for call in program.calls if _initializes(call, graph) or restores(call, program)]
+    found = (call for call in program.calls if _initializes(call, graph) or restores(call, program))
+    return [call for call in found if runs(call, program)]
 
 
 @remembered

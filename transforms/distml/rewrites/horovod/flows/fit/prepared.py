@@ -10,6 +10,7 @@ from itertools import count
 from distml.rewrites.horovod.aspects.drawing import draws, generators, is_own
 from distml.rewrites.horovod.aspects.one_order import agreed
 from distml.rewrites.horovod.aspects.orders import is_unseeded
+from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, is_seeded
@@ -63,7 +64,7 @@ def _alike(plan: Plan, steps: Iterable[ast.AST], graph: bool) -> None:
             plan.patch(call).argument(call, "0", ALIKE)
         elif program.matches(call.func, _TENSORS) and _none(seed, program):
             pipeline = any(name.startswith("tensorflow.data.") for name in program.names(call.func))
-            if call in shuffled if pipeline else not _weight(call, program):
+            if call in shuffled if pipeline else TRAINING in purposes(call, program) and not _weight(call, program):
                 plan.patch(call).keyword(call, "seed", str(next(numbers)), ALIKE)
         else:
             _globally(plan, call)
