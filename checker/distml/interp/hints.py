@@ -39,8 +39,11 @@ def refine_parameter(vm: Machine, argument: ast.arg, value: Value) -> Value:
     if argument.annotation is None:
         return value
     node = vm.frame.caller if len(vm.stack) > 1 and vm.frame.caller is not None else argument
-    refined = _apply(vm, argument.annotation, value, argument.arg, node)
     function = vm.frame.function
+    starred = () if function is None else (function.node.args.vararg, function.node.args.kwarg)
+    if argument in starred:
+        return _each(vm, argument.annotation, value, argument.arg, node)
+    refined = _apply(vm, argument.annotation, value, argument.arg, node)
     if (
         function is not None
         and isinstance(refined, ClaimedTensor)
@@ -48,6 +51,14 @@ def refine_parameter(vm: Machine, argument: ast.arg, value: Value) -> Value:
     ):
         return claimed(Tensor("array", refined.shape, met=objects_of(refined)))
     return refined
+
+
+def _each(vm: Machine, annotation: ast.expr, value: Value, name: str, node: ast.AST) -> Value:
+    """What `*name` or `**name` gathers: its annotation is of each argument, so it says nothing of an unknown number of them."""
+    if not isinstance(value, Tup):
+        return value
+    items = tuple(_apply(vm, annotation, item, f"{name}[{i}]", node) for i, item in enumerate(value.items))
+    return value if items == value.items else Tup(items)
 
 
 def refine_return(vm: Machine, function: Function, value: Value) -> Value:
