@@ -28,7 +28,7 @@ class Construct(NamedTuple):
 
 CONSTRUCTS = (
     Construct(12, "type parameters (PEP 695)"),
-    Construct(12, "the type statement (PEP 695)"),
+    Construct(12, "`type` statements (PEP 695)"),
     Construct(12, "f-strings with quotes, backslashes or comments inside (PEP 701)"),
     Construct(13, "defaults of type parameters (PEP 696)"),
     Construct(14, "template strings (PEP 750)"),

@@ -84,7 +84,7 @@ class _Checker:
 
     def roots(self) -> Iterator[Root]:
         """The body of the file; functions that it does not mention again; the others, as far as nothing led there."""
-        body = self.facts.source.tree.body
+        body = self.facts.tree.body
         plain = [each for each in body if not isinstance(each, Definition | ast.ClassDef)]
         if any(map(self.facts.speaks, plain)) and any(map(self.facts.varies, plain)):
             yield Root(None, None)
@@ -172,7 +172,7 @@ def _begin(run: Run, root: Root, facts: FileFacts, script: bool) -> Flow | None:
     if root.function is None:
         if script:
             scope.names["__name__"] = Known("__main__")
-        return execute(run, scope, facts.source.tree.body)
+        return execute(run, scope, facts.tree.body)
     owner = Class(root.owner, scope) if root.owner else None
     function = names.decorated(run, root.function, scope, owner)
     if not isinstance(function, Function) or isinstance(function.node, ast.Lambda):

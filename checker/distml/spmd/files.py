@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -55,11 +54,19 @@ class FileFacts:
         self._changes: dict[int, frozenset[str]] = {}
         self._members: dict[int, dict[str, ast.stmt]] = {}
 
+    @property
+    def tree(self) -> ast.Module:
+        """The syntax tree; an empty one where it cannot be parsed, which the check of that file says."""
+        try:
+            return self.source.tree
+        except UnreadableError:
+            return ast.Module([], [])
+
     @cached_property
     def bindings(self) -> dict[str, list[ast.stmt]]:
         """The statements that bind each name at the outermost level, also inside conditions and loops."""
         found: dict[str, list[ast.stmt]] = {}
-        for statement in _outermost(self.source.tree.body):
+        for statement in _outermost(self.tree.body):
             for name in _bound(statement):
                 found.setdefault(name, []).append(statement)
         return found
@@ -67,7 +74,7 @@ class FileFacts:
     @cached_property
     def rebound(self) -> frozenset[str]:
         """Names that functions declare `global`."""
-        return frozenset(name for node in walk(self.source.tree) if isinstance(node, ast.Global) for name in node.names)
+        return frozenset(name for node in walk(self.tree) if isinstance(node, ast.Global) for name in node.names)
 
     @cached_property
     def about_ranks(self) -> bool:
@@ -86,18 +93,18 @@ class FileFacts:
     @cached_property
     def seeds(self) -> bool:
         """Whether the file calls what sets a seed, or gives one."""
-        calls = (node for node in walk(self.source.tree) if isinstance(node, ast.Call))
+        calls = (node for node in walk(self.tree) if isinstance(node, ast.Call))
         return any("seed" in " ".join([last_name(c.func) or "", *(k.arg or "" for k in c.keywords)]) for c in calls)
 
     @cached_property
     def functions(self) -> tuple[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None], ...]:
         """The functions of the outermost level and the methods of its classes."""
-        return tuple(_functions(self.source.tree.body, None))
+        return tuple(_functions(self.tree.body, None))
 
     @cached_property
     def spawned(self) -> frozenset[str]:
         """Functions that are started once for each rank, with the rank first."""
-        calls = (node for node in walk(self.source.tree) if isinstance(node, ast.Call))
+        calls = (node for node in walk(self.tree) if isinstance(node, ast.Call))
         return frozenset(
             call.args[0].id
             for call in calls
@@ -128,7 +135,7 @@ class FileFacts:
         """The names that lead to communication, to the rank, and to data of which each rank has a part."""
         spoken: dict[str, set[str]] = {}
         for facts in self._around():
-            outer = {id(each) for each in facts.source.tree.body}
+            outer = {id(each) for each in facts.tree.body}
             for definition, names in facts.mentioned:
                 # Methods of other files go by too many names; their classes stand for them.
                 own = facts is self and not definition.name.startswith("__")
@@ -139,7 +146,7 @@ class FileFacts:
     @cached_property
     def mentioned(self) -> tuple[tuple[Definition, frozenset[str]], ...]:
         """Each function and class of the file with the names that stand in it."""
-        found = [node for node in walk(self.source.tree) if isinstance(node, Definition)]
+        found = [node for node in walk(self.tree) if isinstance(node, Definition)]
         return tuple((node, self._names(node)) for node in found)
 
     def speaks(self, node: ast.AST) -> bool:
@@ -255,7 +262,7 @@ class FileFacts:
     @cached_property
     def imported(self) -> frozenset[str]:
         """The names that imports bind anywhere in the file."""
-        statements = (node for node in walk(self.source.tree) if isinstance(node, ast.Import | ast.ImportFrom))
+        statements = (node for node in walk(self.tree) if isinstance(node, ast.Import | ast.ImportFrom))
         return frozenset(name for node in statements for name in binds(node))
 
     def _around(self) -> Iterator[FileFacts]:
@@ -269,9 +276,7 @@ class FileFacts:
                     left -= 1
                     if communicates(target.text) or "rank" in target.text:
                         waiting.append(target)
-                        with suppress(UnreadableError):
-                            _ = target.tree
-                            yield facts_of(target, self.project)
+                        yield facts_of(target, self.project)
 
 
 _known: WeakKeyDictionary[Project, dict[str, FileFacts]] = WeakKeyDictionary()
