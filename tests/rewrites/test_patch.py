@@ -74,7 +74,10 @@ def test_changes_inside_changes() -> None:
         ("f()\n", "f(k=1)\n"),
         ("f(k=0)\n", "f(k=1)\n"),
         ("f(a, **b)\n", "f(a, k=1, **b)\n"),
-        ("f(\n    a,  # first\n    b,  # second\n)\n", "f(\n    a,  # first\n    b,\n    k=1,  # second\n)\n"),
+        ("f(\n    a,  # first\n    b,  # second\n)\n", "f(\n    a,  # first\n    b,  # second\n    k=1,\n)\n"),
+        ("f(\n    a,\n    b  # second\n)\n", "f(\n    a,\n    b,  # second\n    k=1\n)\n"),
+        ("f(\n    a,\n    b  # second\n    # end\n)\n", "f(\n    a,\n    b,  # second\n    k=1\n    # end\n)\n"),
+        ("f(a,  # first\n  b=2)  # second\n", "f(a,  # first\n  b=2,\n  k=1)  # second\n"),
         ("f(\n    a\n)\n", "f(\n    a, k=1\n)\n"),
     ],
 )

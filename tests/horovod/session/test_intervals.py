@@ -198,6 +198,67 @@ def test_ranks_together_take_as_many_steps(name: str) -> None:
     assert "allgather" not in found
 
 
+RATE = "rate = tf.Variable(0.1, trainable=False)\nslower = tf.assign(rate, rate * 0.5)\ncost = "
+BY_A_VARIABLE = SESSION.replace("GradientDescentOptimizer(0.1)", "GradientDescentOptimizer(rate)").replace(
+    "cost = ", RATE
+)
+FED = SESSION.replace("GradientDescentOptimizer(0.1)", "GradientDescentOptimizer(r)").replace(
+    "cost = ", "r = tf.placeholder(tf.float32)\ncost = "
+)
+LOOPS = {
+    "an operation": BY_A_VARIABLE + COUNTED + "        if {test}:\n            sess.run(slower)\n",
+    "operations": BY_A_VARIABLE + COUNTED + "        if {test}:\n            sess.run([slower])\n",
+    "what is fed": FED.replace("    sess.run(", "    lr = 0.1\n    sess.run(")
+    + COUNTED.replace("{x: a}", "{{x: a, r: lr}}")
+    + "        if {test}:\n            lr = lr * 0.1\n",
+    "a checkpoint of a session": SESSION + COUNTED + "        if {test}:\n            saver.save(sess, 'm')\n",
+    "a rate of Keras": TAPE + LOOP + "    if {test}:\n        optimizer.learning_rate.assign(0.01)\n",
+    "a rate of Keras, by assignment": TAPE + LOOP + "    if {test}:\n        optimizer.lr = optimizer.lr * 0.1\n",
+    "a checkpoint of a tape": TAPE + LOOP + "    if {test}:\n        kept.save()\n",
+    "another step": TAPE
+    + LOOP.replace("    step(a)\n", "    if {test}:\n        step(a)\n    else:\n        judge()\n"),
+}
+LISTED = "in [(each + hvd.size() - 1) // hvd.size() for each in {}]"
+TESTS = {
+    "i == 40": "i == 40 // hvd.size()",
+    "i > 40": "i > 40 // hvd.size()",
+    "40 <= i": "40 // hvd.size() <= i",
+    "i + 1 == 40": "i + 1 == 40 // hvd.size()",
+    "i in [40, 80]": f"i {LISTED.format('[40, 80]')}",
+    "i + 1 in (1e2, 5e3)": f"i + 1 {LISTED.format('(1e2, 5e3)')}",
+    "i % 40 == 0": "i % max(1, 40 // hvd.size()) == 0",
+    "i > 5 and i % 40 == 39": "i > max(1, 5 // hvd.size()) and i % max(1, 40 // hvd.size()) == max(1, 40 // hvd.size()) - 1",
+}
+STAYING = ("i > 0", "i == 0", "i != 1", "samples is not None")
+
+
+def asked(loop: str, test: str) -> str:
+    return LOOPS[loop].replace("{{", "{").replace("}}", "}").replace("{test}", test)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("test", TESTS)
+def test_what_changes_at_a_step_changes_after_as_much_data(test: str, loop: str) -> None:
+    """Rates that the loop sets, checkpoints and other kinds of steps; how often another kind of step is taken stays."""
+    stays = loop == "another step" and "%" in test
+    assert f"if {test if stays else TESTS[test]}:" in rewritten(asked(loop, test)) or (stays and "i > 5" in test)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("test", STAYING)
+def test_the_first_step_stays_the_first(test: str, loop: str) -> None:
+    assert f"if {test}:" in rewritten(asked(loop, test))
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize(
+    "text",
+    [SESSION + COUNTED + "        if {}:\n            print(i)\n", TAPE + LOOP + "    if {}:\n        print(i)\n"],
+)
+def test_what_is_only_told_at_a_step_stays(test: str, text: str) -> None:
+    assert f"if {test}:" in rewritten(text.replace("{}", test))
+
+
 @pytest.mark.parametrize("name", TOLD)
 def test_a_metric_that_is_told_in_between_is_of_all_ranks(name: str) -> None:
     loop = f"for i, a in enumerate(data):\n    mean(step(a))\n    if i % 4 == 0:\n        {TOLD[name]}\n"

@@ -366,9 +366,27 @@ def _listed(old: list[cst.Arg], new: list[cst.Arg]) -> list[cst.Arg]:
     made.append(new[-1].with_changes(comma=end))
     if not old:
         return made
-    made[-1] = made[-1].with_changes(whitespace_after_arg=old[-1].whitespace_after_arg)
-    last = old[-1].with_changes(comma=cst.Comma(whitespace_after=space), whitespace_after_arg=cst.SimpleWhitespace(""))
+    said, closing = _without_comment(
+        end.whitespace_after if isinstance(end, cst.Comma) else old[-1].whitespace_after_arg
+    )
+    if isinstance(end, cst.Comma):
+        made[-1] = made[-1].with_changes(comma=end.with_changes(whitespace_after=closing))
+    else:
+        made[-1] = made[-1].with_changes(whitespace_after_arg=closing)
+    between = space.with_changes(first_line=said) if isinstance(space, cst.ParenthesizedWhitespace) and said else space
+    last = old[-1].with_changes(
+        comma=cst.Comma(whitespace_after=between), whitespace_after_arg=cst.SimpleWhitespace("")
+    )
     return [*old[:-1], last, *made]
+
+
+def _without_comment(
+    space: cst.BaseParenthesizableWhitespace,
+) -> tuple[cst.TrailingWhitespace | None, cst.BaseParenthesizableWhitespace]:
+    """The comment in the first line of a space, which is about what stands in front of it, and the space without it."""
+    if not isinstance(space, cst.ParenthesizedWhitespace) or space.first_line.comment is None:
+        return None, space
+    return space.first_line, space.with_changes(first_line=cst.TrailingWhitespace())
 
 
 def _between(old: Sequence[cst.Arg] | Sequence[cst.Param]) -> cst.BaseParenthesizableWhitespace:

@@ -84,11 +84,26 @@ def block_of(statement: ast.stmt, program: Program) -> list[ast.stmt]:
 
 
 def whole_branch(statement: ast.stmt, program: Program) -> ast.stmt:
-    """The statement behind which another has run, whatever branch was taken: the outermost `if` or `try` around it."""
+    """The statement behind which another has run, whatever branch was taken: the outermost `if` or `try` around it behind which
+    anything runs.
+    """
     found = statement
     for above in program.ancestors(statement):
-        if isinstance(above, ast.If | ast.Try):
+        if isinstance(above, ast.If | ast.Try) and not leaves([above]):
             found = above
         elif isinstance(above, ast.stmt):
             break
     return found
+
+
+def leaves(block: list[ast.stmt]) -> bool:
+    """Whether nothing behind a block is run after it: its last statement leaves, in each of its branches."""
+    last = block[-1] if block else None
+    if isinstance(last, ast.If):
+        return leaves(last.body) and leaves(last.orelse)
+    if isinstance(last, ast.Try | ast.TryStar):
+        ways = [last.orelse or last.body, *(handler.body for handler in last.handlers)]
+        return leaves(last.finalbody) or all(map(leaves, ways))
+    if isinstance(last, ast.With | ast.AsyncWith):
+        return leaves(last.body)
+    return isinstance(last, ast.Return | ast.Raise | ast.Break | ast.Continue)

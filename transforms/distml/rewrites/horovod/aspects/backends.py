@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from distml.rewrites.horovod.aspects.anchors import import_of, tensorflow_in
+from distml.rewrites.horovod.aspects.versions import keras_alone, modern
 from distml.rewrites.horovod.options import Backend
 from distml.rewrites.horovod.plan import Plan, Start, World
 from distml.rewrites.patch import Patch
+from distml.training.program import Program
 from distml.training.unit import Unit
 
 _MODULES: dict[Start, str] = {
@@ -73,7 +75,7 @@ def way_of(plan: Plan, unit: Unit, start: Start, alone: bool) -> Way:
     return _WAYS[backend](plan, unit, start, alone)
 
 
-def device_of(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[list[str], list[str]]:
+def device_of(start: Start, world: World, patch: Patch, unit: Unit, program: Program) -> tuple[list[str], list[str]]:
     """One GPU for each process of a machine, and the imports that takes."""
     if start == "torch":
         cuda = f"{world.torch}.cuda"
@@ -82,6 +84,9 @@ def device_of(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[lis
         return [], []
     tf = tensorflow_in(unit)
     added = [] if tf else [f"import tensorflow as {(tf := tensorflow_in(unit, later=True) or patch.free('tf'))}"]
+    if start == "keras" and not modern(program):
+        lines, more = _in_session(tf, world, patch, unit, program)
+        return lines, [*added, *more] if lines else []
     gpus, gpu = patch.free("gpus"), patch.free("gpu")
     return [
         f'{gpus} = {tf}.config.list_physical_devices("GPU")',
@@ -92,13 +97,27 @@ def device_of(start: Start, world: World, patch: Patch, unit: Unit) -> tuple[lis
     ], added
 
 
+def _in_session(tf: str, world: World, patch: Patch, unit: Unit, program: Program) -> tuple[list[str], list[str]]:
+    """The session of Keras in TensorFlow 1, and the imports it takes; nothing where the program configures its own."""
+    if any(program.calls_of("tensorflow.ConfigProto")):
+        return [], []
+    keras, added = import_of("keras", unit) if keras_alone(program) else (f"{tf}.keras", [])
+    config = patch.free("config")
+    return [
+        f"{config} = {tf}.ConfigProto()",
+        f"{config}.gpu_options.visible_device_list = str({world.local_rank})",
+        f"{keras}.backend.set_session({tf}.Session(config={config}))",
+    ], added
+
+
 def _horovod(plan: Plan, unit: Unit, start: Start, alone: bool) -> Way:
     hvd = plan.patch(unit.tree).free("hvd")
     torch, first = import_of("torch", unit) if start == "torch" else ("torch", [])
+    module = "horovod.keras" if start == "keras" and keras_alone(plan.program) else _MODULES[start]
     rank = f"{hvd}.rank()"
     world = World(hvd, rank, f"{hvd}.size()", f"{hvd}.local_rank()", torch, f"{rank} == 0", f"{hvd}.barrier()")
     return Way(
-        {torch: first, hvd: [f"import {_MODULES[start]} as {hvd}"]},
+        {torch: first, hvd: [f"import {module} as {hvd}"]},
         f"{hvd}.init()",
         f"if not {hvd}.is_initialized():\n    {hvd}.init()",
         world,

@@ -6,9 +6,11 @@ An iteration of all ranks together goes through as much data as several iteratio
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
 from distml.source.nodes import walk
@@ -18,12 +20,19 @@ from distml.training.callsites import called, iterated, takes_receiver
 from distml.training.counting import COUNTS
 from distml.training.program import Program
 from distml.training.syntax import is_literal, names_in, nodes_in, remainder_of
+from distml.training.values import Constant, Foreign
 
 OFTEN = Note(
     "interval divided by the number of ranks",
     "a rank takes fewer iterations in an epoch: with the same interval this would happen less often",
     "fewer-steps",
 )
+SOONER = Note(
+    "number of steps divided by the number of ranks",
+    "a step of all ranks together uses the data of as many steps",
+    "fewer-steps",
+)
+_SAID = re.compile(r"argparse\.ArgumentParser\(\)\.|(tensorflow\.(app\.)?|absl\.)flags\.")
 _NUMBERS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
 _READ = frozenset({"int", "numpy", "item", "eval", "read_value", "value", "global_step"})
 """What gives the number that a counter holds."""
@@ -43,6 +52,43 @@ def shorten(
     for interval, given in _told(loop, names, judges, plan.program):
         if not own(given) and _remains(plan, interval):
             fewer(plan, given)
+
+
+def sooner(plan: Plan, loop: Looping, names: set[str], acts: Callable[[ast.If], bool]) -> None:
+    """Ask for smaller numbers of steps, counted by `names`, where a branch asks for them that `acts`: as in one process, it comes
+    after as much data.
+    """
+    size = plan.world(loop).size
+    for branch in (each for each in nodes_in(loop, ast.If) if acts(each)):
+        if any(isinstance(each, ast.Break | ast.Return | ast.Raise) for each in branch.body):
+            continue
+        for number in bounds(branch.test, names):
+            if _is_said(number, plan.program) and not plan.patch(number).requests.expressions.get(number):
+                plan.patch(number).wrap(number, quotient(number, size), SOONER)
+        for numbers in _listed(branch.test, names):
+            plan.patch(numbers).wrap(numbers, f"[(each + {size} - 1) // {size} for each in {{}}]", SOONER)
+
+
+def _listed(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
+    """The collections in which a condition looks for counters: `step in (1000, 5000)`."""
+    for each in nodes_in(test, ast.Compare):
+        counter = each.left.left if isinstance(each.left, ast.BinOp) else each.left
+        if isinstance(each.ops[0], ast.In) and ast.unparse(_counter(counter)) in names:
+            yield each.comparators[0]
+
+
+def _is_said(number: ast.expr, program: Program) -> bool:
+    """Whether a number is written out, as another than 0 or 1, or said on the command line: no data decide it."""
+    if isinstance(number, ast.Constant):
+        return isinstance(number.value, int | float) and number.value > 1
+    values = program.of(number) if isinstance(number, ast.Name | ast.Attribute) else ()
+    numbers = all(
+        isinstance(each.value, int | float)
+        if isinstance(each, Constant)
+        else isinstance(each, Foreign) and _SAID.match(each.name)
+        for each in values
+    )
+    return bool(values) and numbers
 
 
 def _told(

@@ -15,6 +15,7 @@ from functools import partial
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
+from distml.rewrites.horovod.aspects.versions import modern
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
 from distml.source.nodes import walk
@@ -132,7 +133,7 @@ def _default(plan: Plan, call: ast.Call, kind: ast.expr) -> None:
 def _named(plan: Plan, call: ast.Call) -> None:
     """A rate by its old name gets the present one: optimizers of Keras 2.11 and later do not look at `lr=`."""
     keras = any(name.startswith("keras.optimizers.") for name in plan.program.names(call.func))
-    if keras and any(keyword.arg == "lr" for keyword in call.keywords):
+    if keras and modern(plan.program) and any(keyword.arg == "lr" for keyword in call.keywords):
         plan.patch(call).rename(call, "lr", "learning_rate", _NAMED)
 
 

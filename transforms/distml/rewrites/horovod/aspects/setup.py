@@ -46,7 +46,11 @@ def set_up(plan: Plan, unit: Unit) -> World:
     shared = (
         Imported(plan, unit, way, script=True) if guard is not None and unit.source.location in plan.shared else None
     )
-    device, added = device_of(start, way.world, patch, unit) if way.places and (entry or start != "torch") else ([], [])
+    device, added = (
+        device_of(start, way.world, patch, unit, plan.program)
+        if way.places and (entry or start != "torch")
+        else ([], [])
+    )
     begun = "\n".join([way.start, *device])
     plain = "\n".join([*added, *way.lines, *way.with_start])
     if guard is not None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.anchors import anchor_of
 from distml.rewrites.horovod.aspects.setup import behind_start
+from distml.rewrites.horovod.aspects.versions import keras_alone, modern
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.program import Program
@@ -23,12 +22,6 @@ _FEW = 32
 """Numbers of steps below this may be fewer than there are ranks."""
 
 _MODULES = {"tensorflow", "tensorflow.compat.v1"}
-_FIRST = re.compile(
-    r"tensorflow\.(Session|InteractiveSession|placeholder|layers\.|get_variable|variable_scope|app\.|logging\.|flags\."
-    r"|ConfigProto|contrib\.|global_variables_initializer|train\.\w*(Optimizer|_decay|get_global_step|Hook|Session)\b"
-    r"|losses\.|metrics\.\w+$|set_random_seed|gfile\.|summary\.(FileWriter|merge)|enable_eager|estimator\.inputs"
-    r"|truncated_normal|random_normal|log$|to_float|to_int32|parse_single_example|decode_raw)"
-)
 
 
 def spell(plan: Plan, node: ast.AST, path: str, at_start: bool = False) -> str:
@@ -89,7 +82,8 @@ def _added(plan: Plan, node: ast.AST, unit: Unit, path: str) -> str:
         }
         name = plan.spelled[key] = usual if meant == {(module, None)} else patch.free(usual)
         alias = f"{module} as {name}" if name != module else module
-        code = f"from tensorflow import {alias}" if module == "keras" else f"import {alias}"
+        inner = module == "keras" and not keras_alone(plan.program)
+        code = f"from tensorflow import {alias}" if inner else f"import {alias}"
         note = Note(f"import of {module}", "the added code uses it", "start-up")
         behind_start(plan, unit, code, note, imports=True)
     return f"{name}.{rest}"
@@ -116,25 +110,6 @@ def tensorflow_at(call: ast.AST, program: Program) -> str | None:
 def _spelled(node: ast.Name | ast.Attribute, program: Program) -> str:
     text = ast.unparse(node)
     return f"{text}.compat.v1" if "tensorflow" in program.names(node) and modern(program) else text
-
-
-@remembered
-def modern(program: Program) -> bool:
-    """Whether `tensorflow` is that of TensorFlow 2: the program uses none of the names that only the first has."""
-    return not any(_FIRST.match(name) for call in program.calls for name in _plain(call, program))
-
-
-def _plain(call: ast.Call, program: Program) -> Iterator[str]:
-    """The names of what is called, unless they are reached through `compat.v1`."""
-    first = call.func
-    while isinstance(first, ast.Attribute):
-        if first.attr == "v1":
-            return
-        first = first.value
-    # What an object is asked says nothing: `optimizer.minimize` is the same, however the optimizer was reached.
-    module = any(isinstance(value, Foreign) and value.node is None for value in program.of(first))
-    if isinstance(first, ast.Name) and module and "tensorflow.compat.v1" not in program.names(first):
-        yield from program.names(call.func)
 
 
 def quotient(steps: ast.expr, size: str) -> str:

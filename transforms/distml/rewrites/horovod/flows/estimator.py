@@ -29,6 +29,7 @@ ESTIMATOR = re.compile(
     r"tensorflow\.(estimator|contrib\.(learn|estimator))\.(\w+\.)*(Estimator|\w+(Classifier|Regressor|Estimator))\(\)"
     r"|keras\.estimator\.model_to_estimator\(\)"
 )
+_CONFIGURES = re.compile(r"\bRunConfig\(\)(\.replace\(\))*$")
 
 
 class EstimatorFlow:
@@ -58,7 +59,7 @@ class EstimatorFlow:
         plan.once(session_hooks.quiet)
         plan.once(session_hooks.quiet_library)
         plan.once(_exported)
-        for told in _told(loop.node, program):
+        for told in _told_of(loop.node, program):
             _trained(plan, told)
 
 
@@ -88,6 +89,19 @@ class Told:
     def given(self) -> ast.expr | None:
         """The input function."""
         return argument(self.call, 0, "input_fn")
+
+
+def _told_of(training: ast.Call, program: Program) -> list[Told]:
+    """The same. Raises `Refuse` (HVD205) where it is not seen: nobody would send the weights of rank 0 to the others."""
+    found = _told(training, program)
+    if not found:
+        raise Refuse(
+            "HVD205",
+            training,
+            "cannot determine where this training is told its data and hooks: no `TrainSpec` is seen",
+            "give the file that makes it as well",
+        )
+    return found
 
 
 def _told(call: ast.Call, program: Program) -> list[Told]:
@@ -146,9 +160,11 @@ def _made(plan: Plan, maker: ast.Call) -> None:
     if given is not None and _is_folder(maker, given):
         session_hooks.folder(plan, maker, 1, "model_dir")
     config = argument(maker, 2, "config")
-    runs = [v.node for v in program.of(config) if isinstance(v, Foreign) and v.name.endswith("RunConfig()")]
-    for call in (each for each in runs if isinstance(each, ast.Call)):
-        session_hooks.folder(plan, call, 0, "model_dir")
+    calls = _configurations(config, program)
+    made = [call for call in calls if method_name(call) != "replace"]
+    for call in calls:
+        session_hooks.folder(plan, call, 0 if call in made else 99, "model_dir")
+    for call in [each for each in calls if argument(each, 99, "session_config") is not None] or made:
         session_config.place(plan, call, "session_config", 99, module_of(call, program))
     if not is_given(config):
         module = module_of(maker, program)
@@ -156,6 +172,19 @@ def _made(plan: Plan, maker: ast.Call) -> None:
             name = session_config.new(plan, maker, module)
             code = f"{module}.estimator.RunConfig(session_config={name})"
             plan.patch(maker).keyword(maker, "config", code, ONE_GPU)
+
+
+def _configurations(config: ast.expr | None, program: Program) -> list[ast.Call]:
+    """The calls that make a configuration: `RunConfig(...)`, and `.replace(...)` of what others make."""
+    found: list[ast.Call] = []
+    waiting = [config]
+    while waiting:
+        for value in program.of(waiting.pop()):
+            call = value.node if isinstance(value, Foreign) and _CONFIGURES.search(value.name) else None
+            if isinstance(call, ast.Call) and call not in found:
+                found.append(call)
+                waiting.append(receiver_of(call))
+    return program.ordered(found)
 
 
 def _reported(plan: Plan, maker: ast.Call) -> None:

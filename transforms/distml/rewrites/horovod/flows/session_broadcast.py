@@ -13,7 +13,7 @@ from distml.rewrites.horovod.flows.session_frames import Frame
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
-from distml.training.around import loops_around, owner_of, whole_branch
+from distml.training.around import leaves, loops_around, owner_of, whole_branch
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -55,10 +55,18 @@ def send(plan: Plan, run: Run, chain: list[Frame]) -> None:
             else:
                 _put(plan, statement, session, after=False)
             return
-    for start in starts:
-        _put(plan, whole_branch(program.statement(start), program), _receiver(start, program), after=True)
     if not starts:
         _put(plan, _outermost(chain[-1], [], program), _text(run), after=False)
+    elif any(_is_left(start, program) for start in starts):  # behind which nothing is run by all ranks
+        _put(plan, _outermost(chain[0], [], program), _text(run), after=False)
+    else:
+        for start in starts:
+            _put(plan, whole_branch(program.statement(start), program), _receiver(start, program), after=True)
+
+
+def _is_left(start: ast.Call, program: Program) -> bool:
+    """Whether a branch around a call leaves the function in each of its arms."""
+    return any(isinstance(above, ast.If | ast.Try) and leaves([above]) for above in program.ancestors(start))
 
 
 @remembered

@@ -43,6 +43,7 @@ _SAVES = {
     "tensorflow.train.CheckpointSaverHook": (2, "save_steps"),
     "tensorflow.estimator.CheckpointSaverHook": (2, "save_steps"),
     "tensorflow.estimator.RunConfig": (99, "save_checkpoints_steps"),
+    "tensorflow.estimator.RunConfig().replace": (99, "save_checkpoints_steps"),
 }
 """What saves after how many steps: the position of the number, and its name."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import partial
 
 from distml.rewrites.horovod.aspects import intervals
 from distml.rewrites.horovod.aspects.outputs import checkpoint
-from distml.rewrites.horovod.flows.session_feeds import entries
+from distml.rewrites.horovod.flows.session_feeds import Feed, entries, written
 from distml.rewrites.horovod.flows.session_frames import frames, reached, reads, runs_session, set_in
-from distml.rewrites.horovod.flows.session_graph import Graph, graph_of, is_counter
+from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of, is_counter
 from distml.rewrites.horovod.flows.session_outputs import saves
 from distml.rewrites.horovod.flows.session_steps import fetched
 from distml.rewrites.horovod.plan import Plan
@@ -17,7 +18,7 @@ from distml.training.around import LOOPS, Looping, loops_around, own_nodes
 from distml.training.callers import Reach
 from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.syntax import method_name
+from distml.training.syntax import method_name, names_in
 
 
 def shorten(plan: Plan) -> None:
@@ -27,7 +28,7 @@ def shorten(plan: Plan) -> None:
 
 def _shorten(plan: Plan) -> None:
     program, graph = plan.program, graph_of(plan.program)
-    fed = _fed(graph)
+    fed, told = _fed(graph, lambda run: entries(run, graph)), _fed(graph, lambda run: written(run, program))
     training = Reach(program, [run.call for run in graph.runs])
     saving = Reach(program, [each for each in program.calls if saves(each, program) or checkpoint(each, program)])
     judging = Reach(program, [each for each in program.calls if _judges(each, graph)])
@@ -35,18 +36,40 @@ def _shorten(plan: Plan) -> None:
         if isinstance(loop, LOOPS):
             batch = fed.get(loop, set()) & set_in(loop)
 
-            def judges(branch: ast.If, batch: set[str] = batch) -> bool:
+            given = told.get(loop, set())
+
+            def judges(branch: ast.If, batch: set[str] = batch, given: set[str] = given) -> bool:
                 if training.holds_any(branch.body) and not training.holds_any(branch.orelse):
                     return False
                 calls = (
                     each for node in branch.body for each in (node, *own_nodes(node)) if isinstance(each, ast.Call)
                 )
-                return saving.holds_any(branch.body) or any(
-                    judging.holds(each) and not reads(each) & batch for each in calls
+                return (
+                    saving.holds_any(branch.body)
+                    or any(judging.holds(each) and not reads(each) & batch for each in calls)
+                    or _sets(branch, given, graph)
                 )
+
+            def acts(branch: ast.If, judges: Callable[[ast.If], bool] = judges) -> bool:
+                return judges(branch) or training.holds_any(branch.body) != training.holds_any(branch.orelse)
 
             names = _numbers(loop, program) - others
             intervals.shorten(plan, loop, names, judges, lambda _: False)
+            intervals.sooner(plan, loop, names, acts)
+
+
+def _sets(branch: ast.If, fed: set[str], graph: Graph) -> bool:
+    """Whether a branch changes what steps are fed, or has a session do something for its effect: it sets a rate."""
+    for node in (each for part in (*branch.body, *branch.orelse) for each in (part, *own_nodes(part))):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and runs_session(node.value):
+            call = node.value
+            if argument(call, 1, "feed_dict") is None and not any(run.call is call for run in graph.runs):
+                return True
+        if isinstance(node, ast.AugAssign) and names_in(node.target) & fed:
+            return True
+        if isinstance(node, ast.Assign) and {name for each in node.targets for name in names_in(each)} & fed:
+            return True
+    return False
 
 
 def _judges(call: ast.Call, graph: Graph) -> bool:
@@ -57,11 +80,11 @@ def _judges(call: ast.Call, graph: Graph) -> bool:
     return fed is not None and not any(run.call is call for run in graph.runs)
 
 
-def _fed(graph: Graph) -> dict[Looping, set[str]]:
+def _fed(graph: Graph, feeds: Callable[[Run], list[Feed]]) -> dict[Looping, set[str]]:
     """The variables that what is fed to the steps of each loop is computed from."""
     found: dict[Looping, set[str]] = {}
     for run in graph.runs:
-        for frame in frames(run.call, [each.value for each in entries(run, graph)], graph.program):
+        for frame in frames(run.call, [each.value for each in feeds(run)], graph.program):
             for loop in loops_around(frame.node, graph.program):
                 found.setdefault(loop, set()).update(reached(frame.feeds, loop).names)
     return found

@@ -17,6 +17,7 @@ from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, is_seeded
 from distml.rewrites.horovod.flows.session_graph import graph_of
 from distml.rewrites.horovod.plan import Plan
 from distml.training.ahead import Ahead
+from distml.training.around import turns_around
 from distml.training.callers import Reach
 from distml.training.callsites import argument
 from distml.training.program import Program
@@ -64,7 +65,7 @@ def _alike(plan: Plan, steps: Iterable[ast.AST], graph: bool) -> None:
             plan.patch(call).argument(call, "0", ALIKE)
         elif program.matches(call.func, _TENSORS) and _none(seed, program):
             pipeline = any(name.startswith("tensorflow.data.") for name in program.names(call.func))
-            if call in shuffled if pipeline else TRAINING in purposes(call, program) and not _weight(call, program):
+            if call in shuffled if pipeline else _divided(call, program):
                 plan.patch(call).keyword(call, "seed", str(next(numbers)), ALIKE)
         else:
             _globally(plan, call)
@@ -85,6 +86,14 @@ def _globally(plan: Plan, call: ast.Call) -> None:
 
 def _none(given: ast.expr | None, program: Program) -> bool:
     return given is None or program.of(given) == {Constant(None)}
+
+
+def _divided(call: ast.Call, program: Program) -> bool:
+    """Whether what is drawn may be of the data that ranks divide: no weight, and no noise of each turn of a loop, which would
+    be the same in all of them where the loop is traced.
+    """
+    turns = any(turns_around(call, program))
+    return not turns and not _weight(call, program) and TRAINING in purposes(call, program)
 
 
 def _weight(call: ast.Call, program: Program) -> bool:

@@ -10,6 +10,7 @@ from functools import partial
 from distml.rewrites.horovod.aspects import intervals
 from distml.rewrites.horovod.aspects.intervals import end_sooner, limits
 from distml.rewrites.horovod.aspects.outputs import checkpoint
+from distml.rewrites.horovod.aspects.rates import settings
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.aspects.uniform import ITERATIONS
 from distml.rewrites.horovod.flows.tape.turns import Turn, ways
@@ -36,16 +37,22 @@ def _shorten(plan: Plan) -> None:
     program = plan.program
     training = Reach(program, [update.call for update in updates(program)])
     judging = Reach(program, [*_saves(program), *_evaluations(program)])
+    rates = {place for place, _ in settings(program)}
 
     def judges(branch: ast.If) -> bool:
         sometimes = training.holds_any(branch.body) and not training.holds_any(branch.orelse)
-        return judging.holds_any(branch.body) and not sometimes
+        acts = judging.holds_any(branch.body) or any(each in rates for part in branch.body for each in walk(part))
+        return acts and not sometimes
+
+    def acts(branch: ast.If) -> bool:
+        return judges(branch) or training.holds_any(branch.body) != training.holds_any(branch.orelse)
 
     for loop, others in plan.fewer.items():
         if isinstance(loop, LOOPS):
             counters = _numbers(loop, program)
             names = intervals.numbered(loop, counters, program) - others
             intervals.shorten(plan, loop, names, judges, lambda _: False)
+            intervals.sooner(plan, loop, names, acts)
             for bound in limits(loop, intervals.numbered(loop, counters, program, sums=False) - others, program):
                 if not counts_divided(plan, bound) and not plan.patch(bound).requests.expressions.get(bound):
                     end_sooner(plan, bound, FEWER)
