@@ -25,6 +25,7 @@ from distml.training.callers import leading_to
 from distml.training.callsites import stored
 from distml.training.counting import LIBRARIES
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.syntax import is_literal, method_name, names_in, nodes_in, values_given
 from distml.training.values import Callable, Class, Foreign
 
@@ -218,6 +219,9 @@ def private(call: ast.Call, program: Program) -> bool:
     )
 
 
+_LEARNS = frozenset({"fit", "fit_generator", "train_on_batch", "compile"})
+
+
 def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) -> str | None:
     """What sort of output a call makes, or a function that it is `handed`; None where it is not known to be output."""
     function = handed or call.func
@@ -236,7 +240,26 @@ def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) ->
     if method == "write" and is_bar(function, program):
         return "output"
     own = method in _SAVES and any(isinstance(value, Callable) for value in program.of(function))
-    return "file" if method in _SAVES and not own else None
+    return "file" if (method in _SAVES and not own) or _saves_what_learns(call, function, program) else None
+
+
+def _saves_what_learns(call: ast.Call, function: ast.expr, program: Program) -> bool:
+    """Whether an object saves itself that nobody sees made, and that is told to learn in the same class or module."""
+    saves = isinstance(function, ast.Attribute) and function.attr == "save" and bool(call.args)
+    return saves and isinstance(function, ast.Attribute) and _place(function.value, program) in _learning(program)
+
+
+@remembered
+def _learning(program: Program) -> frozenset[tuple[ast.AST, str]]:
+    """The objects that nobody sees made and that are told to learn, by where that stands and how they are written there."""
+    told = (call.func for call in program.calls if method_name(call) in _LEARNS)
+    held = (each.value for each in told if isinstance(each, ast.Attribute))
+    return frozenset(_place(each, program) for each in held if not program.of(each))
+
+
+def _place(node: ast.expr, program: Program) -> tuple[ast.AST, str]:
+    around = (above for above in program.ancestors(node) if isinstance(above, ast.ClassDef | ast.Module))
+    return next(around), ast.unparse(node)
 
 
 def _into_file(call: ast.Call, program: Program) -> bool:

@@ -21,6 +21,7 @@ from distml.rewrites.horovod.notes import WAIT
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import SCOPES, walk
 from distml.training.around import own_nodes
+from distml.training.callers import run_by
 from distml.training.program import Program
 from distml.training.syntax import runs_as_script
 from distml.training.values import Class
@@ -87,9 +88,9 @@ _IN_SESSION = ".broadcast_object(None, session="
 def wait(plan: Plan) -> None:
     """Have all ranks wait in front of what reads files that rank 0 alone writes."""
     if len({loop.start for loop in plan.loops}) == 1:
-        reach = _Reach(plan)
-        for block in _blocks(plan):
-            _look_through(plan, reach, block)
+        reach, uniform = _Reach(plan), Uniform(plan.program)
+        for block in _blocks(plan, uniform):
+            _look_through(plan, reach, block, uniform)
 
 
 class _Reach:
@@ -121,9 +122,8 @@ class _Reach:
                         yield from self.of(statement, done)
 
 
-def _blocks(plan: Plan) -> Iterator[list[ast.stmt]]:
+def _blocks(plan: Plan, uniform: Uniform) -> Iterator[list[ast.stmt]]:
     """Statements in a row that all ranks come to: of scripts, of functions that train, and of those that all ranks call."""
-    uniform = Uniform(plan.program)
     for unit in plan.units():
         if unit.source.location in plan.worlds:
             for node in walk(unit.tree):
@@ -168,7 +168,7 @@ def _all_call(function: ast.FunctionDef, plan: Plan, uniform: Uniform, depth: in
     return bool(calls)
 
 
-def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
+def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt], uniform: Uniform) -> None:
     written: set[int] = set()
     for statement in block:
         calls = (
@@ -179,9 +179,10 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
                 code = _wait(statement, plan)
                 if code is None:
                     continue
-                patch = plan.patch(statement)
-                patch.before(statement, code, WAIT)
-                before = patch.requests.statements[statement].before
+                place = _first_of_called(statement, block, plan, uniform) or statement
+                patch = plan.patch(place)
+                patch.before(place, code, WAIT)
+                before = patch.requests.statements[place].before
                 before.insert(0, before.pop(before.index(code)))  # what was put in front may read already
                 written = set()
         for call in calls:
@@ -190,6 +191,22 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt]) -> None:
                 written |= kinds
         if plan.loops[0].start == "keras":
             written.discard(0)  # all wait behind what saves models of Keras already
+
+
+def _first_of_called(statement: ast.stmt, block: list[ast.stmt], plan: Plan, uniform: Uniform) -> ast.stmt | None:
+    """The first statement of a function that a block calls again and again, if all ranks call it: there they wait."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    functions = run_by(call, plan.program) if isinstance(call, ast.Call) else []
+    if len(functions) != 1 or not isinstance(function := functions[0], ast.FunctionDef):
+        return None
+    again = [each for each in block if isinstance(each, ast.Expr) and each.value in plan.program.calling(function)]
+    if len(again) < 2 or not plan.may_change(function) or not _all_call(function, plan, uniform):
+        return None
+    return next((each for each in function.body if not _is_text(each)), None)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _wait(statement: ast.stmt, plan: Plan) -> str | None:

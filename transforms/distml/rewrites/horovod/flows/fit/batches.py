@@ -14,13 +14,15 @@ from typing import TypeGuard
 from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.spelling import spell
+from distml.rewrites.horovod.flows import session_steps
 from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import carries_state, divide
 from distml.rewrites.horovod.flows.fit.files import Module
 from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given, calls
 from distml.rewrites.horovod.flows.session_frames import Frame, frames
-from distml.rewrites.horovod.notes import DEALT, FEWER
+from distml.rewrites.horovod.flows.tape.intervals import of_keras
+from distml.rewrites.horovod.notes import DEALT
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.bindings import arguments as parameters
 from distml.source.nodes import walk
@@ -398,19 +400,14 @@ def _ranges(loop: ast.For, program: Program) -> list[ast.Call]:
 
 
 def _turns(plan: Plan, loop: Looping) -> None:
-    """Divide the number of turns of a loop that draws its batches."""
-    program = plan.program
-    count = None
-    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call):
-        calls_range = [c for c in nodes_in(loop.iter, ast.Call) if is_range(c, program)]
-        if calls_range and 1 <= len(calls_range[0].args) <= 2:
-            count = calls_range[0].args[-1]
-    if count is None:
-        plan.warn(
-            "HVD303",
-            program.statement(loop),
-            "the number of iterations of this loop is unknown; every rank runs as many as one process would",
-            "divide them by the number of ranks",
-        )
+    """Divide the number of turns of a loop that draws its batches, and the intervals that are counted by them."""
+    if session_steps.divide(plan, loop):
+        plan.fewer.setdefault(loop, frozenset())
+        plan.once(of_keras)
         return
-    plan.patch(count).wrap(count, "{} // " + plan.world(count).size, FEWER)
+    plan.warn(
+        "HVD303",
+        plan.program.statement(loop),
+        "the number of iterations of this loop is unknown; every rank runs as many as one process would",
+        "divide them by the number of ranks",
+    )

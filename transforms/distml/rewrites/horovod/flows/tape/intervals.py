@@ -36,7 +36,23 @@ def shorten(plan: Plan) -> None:
 def _shorten(plan: Plan) -> None:
     program = plan.program
     training = Reach(program, [update.call for update in updates(program)])
-    judging = Reach(program, [*_saves(program), *_evaluations(program)])
+    _as_often(plan, training, Reach(program, [*_saves(program), *_evaluations(program)]))
+
+
+def of_keras(plan: Plan) -> None:
+    """Ask for the same in loops whose steps are calls of `train_on_batch`."""
+    plan.later.append(partial(_of_keras, plan))
+
+
+def _of_keras(plan: Plan) -> None:
+    program = plan.program
+    judging = [*_saves(program), *(call for call in program.calls if program.matches(call.func, _JUDGES))]
+    _as_often(plan, Reach(program, [loop.node for loop in plan.loops]), Reach(program, judging))
+
+
+def _as_often(plan: Plan, training: Reach, judging: Reach) -> None:
+    """Ask for it, where `training` leads to steps, and `judging` to what evaluates and saves."""
+    program = plan.program
     rates = {place for place, _ in settings(program)}
 
     def judges(branch: ast.If) -> bool:
