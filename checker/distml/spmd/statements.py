@@ -255,6 +255,10 @@ def _joined(name: Any, sides: list[Any], text: str, local: Local | None) -> Any:
     one, other = sides
     if name == "exact" and isinstance(one, bool):
         return one and other
+    if isinstance(one, tuple) or isinstance(
+        other, tuple
+    ):  # what an object is since: this rank's own, if one side makes it that
+        return max((each for each in sides if each), key=lambda each: each[1].local is not None)
     if isinstance(one, list | dict) or isinstance(other, list | dict):
         return one if one == other else _common(one, other)
     if one is None or other is None:

@@ -17,6 +17,7 @@ from distml.training.program import Program
 
 HEAD = (
     "import os, torch, json, logging, omegaconf, scipy.io, safetensors.torch, plotly, bokeh.plotting, progress.bar\n"
+    "import nibabel, networkx, scipy.sparse, tifffile\n"
     "import tensorflow as tf\nimport matplotlib.pyplot as plt\nfrom tqdm import tqdm\n"
     "from sklearn.externals import joblib\n"
 )
@@ -66,6 +67,11 @@ GUARDED = [
     "os.remove('old.ckpt')",
     "omegaconf.OmegaConf.save(settings, 'used.yaml')",
     "scipy.io.savemat('a.mat', {'a': a})",
+    "scipy.sparse.save_npz('a.npz', matrix)",
+    "torch.utils.tensorboard.SummaryWriter().export_scalars_to_json('a.json')",
+    "nibabel.save(image, 'a.nii')",
+    "tifffile.imwrite('a.tif', image)",
+    "networkx.write_gml(graph, 'a.gml')",
     "safetensors.torch.save_file(weights, 'a.safetensors')",
     "frame.to_parquet('a.parquet')",
     "plotly.offline.plot(figure, filename='a.html')",

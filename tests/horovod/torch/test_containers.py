@@ -356,3 +356,28 @@ def test_what_cannot_be_combined_is_warned_of(name: str) -> None:
     plan = outcome(f"{IMPORTS}{HEAD.format(loader=LOADERS['in order'])}{begin}\n{loop}\n{end}\n", "ddp").plan
     assert {each.code for each in plan.warnings} == {"HVD312"}
     assert all("`counts`" in each.message or "`kept`" in each.message for each in plan.warnings)
+
+
+JOINED = {
+    "along the first": ("kept = np.concatenate((kept, out.detach().numpy()))", True),
+    "by its number": ("kept = np.concatenate((kept, out.detach().numpy()), 0)", True),
+    "by its name": ("kept = np.append(kept, out.detach().numpy(), axis=0)", True),
+    "of tensors": ("kept = torch.cat([kept, out.detach()])", True),
+    "along the second": ("kept = np.concatenate((kept, out.detach().numpy()), 1)", False),
+    "along another by name": ("kept = np.concatenate((kept, out.detach().numpy()), axis=1)", False),
+    "of tensors along the second": ("kept = torch.cat((kept, out.detach()), dim=1)", False),
+    "column by column": ("kept = np.column_stack((kept, out.detach().numpy()))", False),
+    "along one that is computed": ("kept = np.concatenate((kept, out.detach().numpy()), out.ndim - 1)", False),
+}
+
+
+@pytest.mark.parametrize("joined", JOINED)
+def test_only_what_is_joined_along_the_first_axis_is_samples(joined: str) -> None:
+    code, samples = JOINED[joined]
+    begin = "kept = torch.zeros(0, 1)" if "torch" in code else "kept = np.zeros((0, 1))"
+    turn = indent(f"out = model(a)\nnn.functional.mse_loss(out, b).backward()\noptimizer.step()\n{code}", " " * 8)
+    loop = f"for epoch in range(2):\n    {begin}\n    for a, b in loader:\n{turn}\n    np.save('kept.npy', kept)\n"
+    found = outcome(HEAD.replace("{loader}", "DataLoader(data, batch_size=8, shuffle=True)") + loop)
+    (text,) = (each.source for each in found.files.values())
+    assert ("kept = from_all_ranks(kept)" in text or "hvd.allgather" in text) == samples
+    assert ("HVD312" in {each.code for each in found.plan.warnings}) == (not samples)

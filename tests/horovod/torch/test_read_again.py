@@ -1,6 +1,8 @@
-"""What rank 0 alone writes during training, and all ranks read again in the same function, is waited for."""
+"""What rank 0 alone writes during training, and all ranks read again in the same function or iteration, is waited for."""
 
 from __future__ import annotations
+
+from textwrap import indent
 
 import pytest
 from horovod.torch.programs import rewritten
@@ -95,3 +97,46 @@ def test_all_wait_before_they_read(way: str, called: str) -> None:
 @pytest.mark.parametrize("called", SOME_CALL)
 def test_what_some_ranks_call_waits_for_none(called: str) -> None:
     assert waits("lines", called) == 0
+
+
+IN_EPOCHS = (
+    PROGRAM.partition("best = 0.0")[0]
+    + """
+def train():
+    for x, y in loader:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+
+
+def put(path):
+    found = [model(x).sum().item() for x, y in DataLoader(data, batch_size=8)]
+{writes}
+
+
+class Scores:
+    def __init__(self, path):
+        self.value = score(path)
+
+
+for epoch in range(3):
+{body}
+"""
+)
+ORDERS = {
+    "one after the other": ("train()\nput('found')\nScores('found')", 1),
+    "in front of training": ("put('found')\nScores('found')\ntrain()", 1),
+    "now and then": ("train()\nif epoch % 2 == 0:\n    put('found')\n    Scores('found')", 1),
+    "in the next iteration": ("if epoch:\n    Scores('found')\ntrain()\nput('found')", 1),
+    "of several turns": ("for turn in range(2):\n    put('found')\n    Scores('found')\n    train()", 1),
+    "another file": ("train()\nput('found')\nScores('other')", 0),
+    "for some": ("train()\nif loader.dataset[0][0].sum() > torch.rand(1):\n    put('found')\n    Scores('found')", 0),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("way", ["lines", "JSON", "weights"])
+def test_all_wait_within_an_iteration(way: str, order: str) -> None:
+    (writes, reads), (body, count) = WAYS[way], ORDERS[order]
+    program = IN_EPOCHS.format(reads=f"    {reads}", writes=f"    {writes}", body=indent(body, "    "))
+    assert rewritten(program).count("hvd.barrier()") == count

@@ -124,7 +124,8 @@ class StepsOfAnEnvironment(Rule):
     """An environment decides how many steps a rank takes.
 
     ## What it finds
-    A PyTorch loop that plays an episode of a Gym environment and steps the optimizer in each iteration.
+    A PyTorch loop that plays an episode of a Gym environment and steps the optimizer in each iteration, and one in which each
+    rank goes on from a decision in its own way (`state = reset()`, else `state = following` without a step).
 
     ## Why it matters
     Every step needs all ranks. Episodes end at different times on different ranks, so some ranks would finish and

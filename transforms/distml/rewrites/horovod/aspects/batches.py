@@ -15,7 +15,7 @@ from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.source.nodes import walk
 from distml.training.around import Looping, own_nodes
 from distml.training.callers import run_by
-from distml.training.callsites import asks_for_items, draws, iterated, positional, takes_receiver, unmoved
+from distml.training.callsites import argument, asks_for_items, draws, iterated, positional, takes_receiver, unmoved
 from distml.training.program import Program
 from distml.training.syntax import elements, mentions, method_name, names_in, nodes_in, root_of, values_given
 from distml.training.values import Box, Foreign, Instance, Module, Value
@@ -24,6 +24,8 @@ How = Literal["grows", "extends", "items", "counts", "largest", "smallest", "ane
 """By one item, by several, item by item, by one at a key of the data, as an extreme, as another container, by its own method,
 at keys that the data says, by a library that keeps something of it in its own way."""
 _JOINING = frozenset("append concatenate concat cat vstack hstack stack row_stack column_stack".split())
+_AXES = {"append": 2, "concatenate": 1, "concat": 1, "cat": 1, "stack": 1}
+"""At which place these are given the axis along which they join."""
 _ONE = frozenset({"append", "appendleft", "insert", "add"})
 _SEVERAL = frozenset({"extend", "extendleft"})
 _EXTREMES: dict[str, How] = {"max": "largest", "maximum": "largest", "min": "smallest", "minimum": "smallest"}
@@ -228,7 +230,7 @@ class Batches:
             if name in _EXTREMES:
                 return _EXTREMES[name], rest_given
             if name in _JOINING:
-                return "extends", rest_given
+                return ("extends" if _by_first_axis(value, name) else "opaque"), rest_given
         return "anew", [value]
 
     def _replaced(self, node: ast.stmt, target: ast.Name, value: ast.expr) -> How | None:
@@ -366,6 +368,12 @@ class Batches:
         return (
             isinstance(node, ast.Dict) or bool(made) or any(isinstance(each, ast.Dict | ast.DictComp) for each in boxes)
         )
+
+
+def _by_first_axis(call: ast.Call, name: str) -> bool:
+    """Whether more samples are joined to some: along another axis, a picture becomes wider."""
+    axis = argument(call, _AXES.get(name, -1), "axis", "dim")
+    return name != "column_stack" and (axis is None or (isinstance(axis, ast.Constant) and axis.value in (0, None)))
 
 
 def _holder(func: ast.Attribute) -> ast.expr | None:

@@ -86,6 +86,7 @@ _LOGS = (
 _WRITES = (
     (re.compile(r"torch\.(jit\.)?save"), (1, "f")),
     (re.compile(r"numpy\.(save|savez|savez_compressed)"), (0, "file")),
+    (re.compile(r"scipy\.sparse\.save_npz"), (0, "file")),
     (re.compile(r"numpy\.savetxt"), (0, "fname")),
     (re.compile(r"joblib\.dump"), (1, "filename")),
     (re.compile(re.escape(PATH) + r"\.write_(text|bytes)"), (None, "")),

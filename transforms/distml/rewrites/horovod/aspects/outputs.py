@@ -56,13 +56,14 @@ _FILES = re.compile(
     r"|pathlib\.Path\(\)\.(write_text|write_bytes|unlink|rmdir|rename|replace)"
     r"|(builtins|pathlib\.Path\(\))\.open\(\)\.(write|writelines|flush)"
     r"|tensorflow\.(gfile|io\.gfile)\.(DeleteRecursively|Remove|Rename|Copy|rmtree|remove|rename|copy)"
-    r"|omegaconf\.OmegaConf\.save|(toml|tomli_w|cloudpickle)\.dump|scipy\.io\.(savemat|wavfile\.write)|soundfile\.write|torchaudio\.save"
+    r"|omegaconf\.OmegaConf\.save|(toml|tomli_w|cloudpickle)\.dump|scipy\.(io\.(savemat|wavfile\.write|mmwrite)|sparse\.save_npz)|soundfile\.write|torchaudio\.save"
+    r"|librosa\.output\.write_wav|nibabel\.save|SimpleITK\.WriteImage|tifffile\.(imwrite|imsave)|networkx\.write_\w+|open3d\.io\.write_\w+"
     r"|plotly\.(offline|io)\.(plot|iplot|write_\w+)|bokeh\.(plotting|io)\.(save|show|output_file|export_\w+)"
     r"|torchvision\.io\.write_\w+|safetensors\.\w+\.(save_file|save_model)"
     r"|wandb\.(watch|save|finish)|tensorboard_logger\.configure|tensorflow\.summary\.(scalar|image|histogram|text|audio)"
 )
 _WRITERS = re.compile(
-    r"(torch\.utils\.tensorboard|tensorboardX)(\.writer)?\.SummaryWriter\(\)\.(add_\w+|flush|close)"
+    r"(torch\.utils\.tensorboard|tensorboardX)(\.writer)?\.SummaryWriter\(\)\.(add_\w+|export_\w+|flush|close)"
     r"|tensorflow\.(summary\.File|train\.Summary)Writer\(\)\.(add_\w+|flush|close)|tensorflow\.summary\.create_file_writer\(\)\.(flush|close)"
     r"|tensorflow\.train\.Supervisor\(\)\.(summary_writer\.(add_\w+|flush|close)|summary_computed)"
     r"|csv\.(writer|DictWriter)\(\)\.(writerow|writerows|writeheader)|visdom\.Visdom\(\)\.\w+"

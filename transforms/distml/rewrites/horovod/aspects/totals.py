@@ -20,7 +20,7 @@ from distml.source.nodes import SCOPES, walk
 from distml.training.around import Looping, block_of, owner_of
 from distml.training.callers import run_by
 from distml.training.program import Program
-from distml.training.syntax import elements, nodes_in, root_of
+from distml.training.syntax import elements, method_name, nodes_in, root_of
 from distml.training.values import BoxMethod
 
 COUNT = Note("count over all ranks", "the sum that it divides is over all ranks", "mean-of-sums")
@@ -150,9 +150,17 @@ class Totals:
         parts = [*walk(count)]
         if any(isinstance(each, ast.expr) and ast.unparse(each) in group for each in parts):
             return "with"
-        if self._changed(parts) or self.shares.own(count) or any(_bound_in(loop, each) for each in parts):
+        filled = any(_bound_in(loop, each) for each in (*parts, *self.program.sources(count)))
+        if filled or self._changed(parts) or self.shares.own(count):
             return "own"
-        return "all" if self.uniform.holds(count) else ""
+        return "all" if self.uniform.holds(count) or self._known_before(count, loop) else ""
+
+    def _known_before(self, count: ast.expr, loop: Looping) -> bool:
+        """Whether a variable is set in front of a loop only: what a rank sees in the loop cannot be in it."""
+        owner = owner_of(loop, self.program)
+        same = [each for each in nodes_in(owner, ast.Name) if isinstance(count, ast.Name) and each.id == count.id]
+        stores = [each for each in same if isinstance(each.ctx, ast.Store)]
+        return bool(stores) and all(each.lineno < loop.lineno for each in stores)
 
     def _changed(self, parts: list[ast.AST]) -> bool:
         """Whether a number is changed to one of the rank's part already."""
@@ -374,7 +382,8 @@ def _bound_in(loop: Looping, node: ast.AST) -> bool:
     if not isinstance(node, ast.Name):
         return False
     same = [each for each in nodes_in(loop, ast.Name) if each.id == node.id]
-    return any(isinstance(each.ctx, ast.Store) for each in same)
+    filled = (each.func for each in nodes_in(loop, ast.Call) if method_name(each) in ("append", "extend"))
+    return any(isinstance(each.ctx, ast.Store) for each in same) or any(root_of(each) in same for each in filled)
 
 
 def _within(scope: ast.AST) -> Iterator[ast.AST]:

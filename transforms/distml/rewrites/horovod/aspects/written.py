@@ -1,17 +1,19 @@
 """Waiting for what rank 0 has written: all ranks read it later, and would find nothing, or half of it.
 
 Where training has ended, or is about to go on, statements that all ranks come to in one order are looked through: in
-front of the first that reads files of a kind which rank 0 alone has written since, all wait.
+front of the first that reads files of a kind which rank 0 alone has written since, all wait. In an iteration of training
+they wait for files by the same name only.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
+from typing import NamedTuple
 
-from distml.rewrites.horovod.aspects.destinations import opens_to_write
+from distml.rewrites.horovod.aspects import destinations
 from distml.rewrites.horovod.aspects.downloads import wait_in_session
 from distml.rewrites.horovod.aspects.during import during_training, trains
 from distml.rewrites.horovod.aspects.outputs import on_each_machine, private
@@ -23,8 +25,8 @@ from distml.source.nodes import SCOPES, walk
 from distml.training.around import own_nodes
 from distml.training.callers import run_by
 from distml.training.program import Program
-from distml.training.syntax import runs_as_script
-from distml.training.values import Class
+from distml.training.syntax import runs_as_script, values_given
+from distml.training.values import Class, Constant
 
 _LISTS = (
     r"keras\.(\w+\.)*(image|text|audio)_dataset_from_directory|tensorflow\.data\.Dataset\.list_files"
@@ -79,6 +81,8 @@ _KINDS = (
 )
 """What writes files of a kind, and what reads them."""
 
+_MODE = 3
+"""The most letters of a mode, such as `rb+`, which is no name of a file."""
 _WAITS = {"tensorflow": "broadcast_object(None)", "keras": 'allreduce(0, name="written")'}
 """How all ranks wait for each other where no session is needed for it."""
 _IN_SESSION = ".broadcast_object(None, session="
@@ -89,8 +93,8 @@ def wait(plan: Plan) -> None:
     """Have all ranks wait in front of what reads files that rank 0 alone writes."""
     if len({loop.start for loop in plan.loops}) == 1:
         reach, uniform = _Reach(plan), Uniform(plan.program)
-        for block in _blocks(plan, uniform):
-            _look_through(plan, reach, block, uniform)
+        for block, again in _blocks(plan, uniform):
+            _look_through(plan, reach, block, uniform, again)
 
 
 class _Reach:
@@ -122,22 +126,35 @@ class _Reach:
                         yield from self.of(statement, done)
 
 
-def _blocks(plan: Plan, uniform: Uniform) -> Iterator[list[ast.stmt]]:
-    """Statements in a row that all ranks come to: of scripts, of functions that train, and of those that all ranks call."""
+def _blocks(plan: Plan, uniform: Uniform) -> Iterator[tuple[list[ast.stmt], bool]]:
+    """Statements in a row that all ranks come to, and whether again and again: of scripts, of functions and loops that train,
+    and of functions that all ranks call.
+    """
     for unit in plan.units():
         if unit.source.location in plan.worlds:
             for node in walk(unit.tree):
                 found = [each for each in _in_a_row(node) if any(trains(statement, plan) for statement in each)]
-                yield from found  # who trains comes to what stands beside it: training is done by all ranks
+                # who trains comes to what stands beside it: training is done by all ranks
+                again = isinstance(node, ast.For | ast.While)
+                yield from (([*_one_by_one(each, uniform)] if again else each, again) for each in found)
                 if not found and isinstance(node, ast.FunctionDef) and plan.loops[0].start == "torch":
                     calls = plan.program.calling(node)
                     if any(during_training(call, plan) for call in calls) and _all_call(node, plan, uniform):
-                        yield [*takewhile(_goes_on, node.body)]
+                        yield [*takewhile(_goes_on, node.body)], False
+
+
+def _one_by_one(block: list[ast.stmt], uniform: Uniform) -> Iterator[ast.stmt]:
+    """Statements in a row, and for conditions that are the same on all ranks what is under them."""
+    for statement in block:
+        if isinstance(statement, ast.If) and uniform.holds(statement.test):
+            yield from _one_by_one([*statement.body, *statement.orelse], uniform)
+        else:
+            yield statement
 
 
 def _in_a_row(node: ast.AST) -> list[list[ast.stmt]]:
     """The statements in a row that a node holds, which run once each time it does."""
-    if isinstance(node, ast.Module | ast.FunctionDef | ast.With):
+    if isinstance(node, ast.Module | ast.FunctionDef | ast.With | ast.For | ast.While):
         return [node.body]
     return [node.body, node.orelse] if isinstance(node, ast.If | ast.Try) else []
 
@@ -168,29 +185,44 @@ def _all_call(function: ast.FunctionDef, plan: Plan, uniform: Uniform, depth: in
     return bool(calls)
 
 
-def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt], uniform: Uniform) -> None:
-    written: set[int] = set()
-    for statement in block:
+def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt], uniform: Uniform, again: bool) -> None:
+    written, waited = set[_File](), set[ast.stmt]()
+    for statement in block * (1 + again):  # an iteration may read what the one before has written
         calls = (
             [] if runs_as_script(statement) else [each for each in reach.of(statement) if isinstance(each, ast.Call)]
         )
-        if written & {kind for call in calls for kind in _kinds(call, plan.program, 1)}:
-            if not _first_only(statement, plan):
-                code = _wait(statement, plan)
-                if code is None:
-                    continue
-                place = _first_of_called(statement, block, plan, uniform) or statement
-                patch = plan.patch(place)
-                patch.before(place, code, WAIT)
-                before = patch.requests.statements[place].before
-                before.insert(0, before.pop(before.index(code)))  # what was put in front may read already
-                written = set()
+        names = _said(own_nodes(statement, itself=True), plan.program) if again else None
+        read = {each for call in calls for each in _files(call, plan.program, 1, names)}
+        wrote = set[_File]()
         for call in calls:
-            kinds = _kinds(call, plan.program, 0)
-            if kinds and not private(call, plan.program) and _by_first(call, plan):
-                written |= kinds
+            files = _files(call, plan.program, 0, names)
+            if files and not private(call, plan.program) and _by_first(call, plan):
+                wrote |= files
+        if again:
+            read -= wrote  # it writes them anew itself
+        if written & read and not _first_only(statement, plan):
+            place = _first_of_called(statement, block, plan, uniform) or statement
+            if statement not in waited and not _put(statement, place, plan):
+                continue
+            waited.add(statement)
+            written = set()
+        written |= wrote
         if plan.loops[0].start == "keras":
-            written.discard(0)  # all wait behind what saves models of Keras already
+            written -= {
+                each for each in written if each.kind == 0
+            }  # all wait behind what saves models of Keras already
+
+
+def _put(statement: ast.stmt, place: ast.stmt, plan: Plan) -> bool:
+    """Have all ranks wait for what a statement reads, in front of a place, where they can."""
+    code = _wait(statement, plan)
+    if code is None:
+        return False
+    patch = plan.patch(place)
+    patch.before(place, code, WAIT)
+    before = patch.requests.statements[place].before
+    before.insert(0, before.pop(before.index(code)))  # what was put in front may read already
+    return True
 
 
 def _first_of_called(statement: ast.stmt, block: list[ast.stmt], plan: Plan, uniform: Uniform) -> ast.stmt | None:
@@ -222,8 +254,38 @@ def _wait(statement: ast.stmt, plan: Plan) -> str | None:
     return world.barrier if start == "torch" else f"{world.module}.{_WAITS[start]}"
 
 
+class _File(NamedTuple):
+    """What is written or read: files of a kind, by one of the names that the program gives them where that is asked for."""
+
+    kind: int
+    name: str
+
+
+def _files(call: ast.Call, program: Program, reads: int, names: set[str] | None) -> set[_File]:
+    """The files that a call, which a statement with these `names` comes to, reads or writes."""
+    kinds = _kinds(call, program, reads)
+    if not kinds or names is None:
+        return {_File(each, "") for each in kinds}
+    path = None if reads else destinations.written(call, program)
+    given = [path] if path is not None else call.args[:1] if reads else values_given(call)
+    own = _said((source for each in given for source in program.sources(each)), program)
+    return {_File(kind, name) for kind in kinds for name in own & names or own}
+
+
+def _said(nodes: Iterable[ast.AST], program: Program) -> set[str]:
+    """The names that expressions may be."""
+    values = {
+        value.value
+        for each in nodes
+        if isinstance(each, ast.expr)
+        for value in program.of(each)
+        if isinstance(value, Constant)
+    }
+    return {each for each in values if isinstance(each, str) and len(each) > _MODE}
+
+
 def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:
-    if opens_to_write(call, program):
+    if destinations.opens_to_write(call, program):
         return set() if reads else {len(_KINDS) - 1}
     names = program.names(call.func) | ({f".{call.func.attr}"} if isinstance(call.func, ast.Attribute) else set())
     return {number for number, pair in enumerate(_KINDS) if any(pair[reads].fullmatch(name) for name in names)}

@@ -144,7 +144,7 @@ def _divide_turns(
     """Ask for fewer turns of the loops that take one of the steps in each turn, of batches drawn in it."""
     draws = [use.drawn for use in loops.training if use.drawn in sharded and isinstance(use.drawn, ast.Call)]
     around = {loop for each in draws for loop in _loops_around(study, each, 4)}
-    ways = [way for step in steps for way in _ways(study, step.call, 4) if way]
+    ways = [way for step in steps for way in _ways(study, step.call, 4) if way and sharded.isdisjoint(way)]
     picked = {way[0] for way in ways if tensors.picks(way[0])}
     left = [way for way in ways if len(way) > 1 and way[0] not in study.shortened]
     picked |= {way[0] for way in left if tensors.picks(way[1])}  # an order of samples is drawn in front of it

@@ -14,7 +14,7 @@ from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
 from distml.training.around import LOOPS
 from distml.training.callsites import called
@@ -110,6 +110,9 @@ class Decisions:
         """Ask for one decision of all ranks, by what is left where it holds, or where it does not."""
         patch, test = self.plan.patch(node), node.test
         ends = [self._ends(block) for block in (node.body, node.orelse)]
+        if isinstance(node, ast.If) and ends[0] != ends[1] and self._goes_on_from(node):
+            what = "each rank goes on from here in its own way: by one decision of all, some would leave that out"
+            raise Refuse("HVD214", node, what, "collect samples in several processes and let one of them train")
         if isinstance(node, ast.If) and ends == [True, False]:
             patch.wrap(test, self.spelling.any_rank(test), _TOGETHER)
         elif isinstance(node, ast.If) and ends[0] == ends[1]:
@@ -118,6 +121,23 @@ class Decisions:
             patch.wrap(test.operand, self.spelling.any_rank(test.operand), _TOGETHER)
         else:
             patch.wrap(test, self.spelling.all_ranks(test), _TOGETHER)
+
+    def _goes_on_from(self, node: ast.If) -> bool:
+        """Whether both branches say with what the next iteration begins: `state = reset()`, else `state = following`."""
+        loop = self.study.loop(node)
+        names = (each for each in nodes_in(loop, ast.Name) if each.lineno < node.lineno) if loop is not None else ()
+        before = {each.id for each in names if isinstance(each.ctx, ast.Load)}
+        set_in = [
+            {
+                target.id
+                for part in block
+                for each in nodes_in(part, ast.Assign)
+                for target in each.targets
+                if isinstance(target, ast.Name)
+            }
+            for block in (node.body, node.orelse)
+        ]
+        return bool(before & set_in[0] & set_in[1])
 
     def _ends(self, block: list[ast.stmt]) -> bool:
         """Whether a block leaves a turn or a training loop, whatever else it decides."""

@@ -22,7 +22,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS
 from distml.training.callsites import argument, called, positional
-from distml.training.syntax import nodes_in
+from distml.training.syntax import names_in, nodes_in
 from distml.training.values import Box, Foreign
 
 _EPOCH = Note(
@@ -295,11 +295,22 @@ class Loaders:
             for leaf in self.loops.leaves(each.iter)
         ):
             return False
-        return any(
-            self.program.function(call) is self.program.function(loop)
-            for call in [*self.study.backwards, *(step.call for step in self.study.steps)]
-            if loop in self.program.ancestors(call)
-        )
+        steps = [*self.study.backwards, *(step.call for step in self.study.steps)]
+        return any(loop in self.program.ancestors(each) for each in steps) or self._hands_on(loop)
+
+    def _hands_on(self, loop: ast.For) -> bool:
+        """Whether what a loop goes through is handed to functions that train on it, and go through nothing for that."""
+        reads = [each for part in loop.body for each in nodes_in(part, ast.Name) if isinstance(each.ctx, ast.Load)]
+        given = [each for each in reads if each.id in names_in(loop.target)]
+        if not any(TRAINING in purposes(each, self.program) for each in given):
+            return False
+        training, waiting, seen = self.study.training, [*loop.body], set[ast.AST]()
+        while waiting:
+            for call in nodes_in(waiting.pop(), ast.Call):
+                for function in {*self.study.run_by(call)} & training.functions - seen:
+                    seen.add(function)
+                    waiting += getattr(function, "body", [])
+        return not any(isinstance(each, LOOPS) and training.holds(each) for function in seen for each in walk(function))
 
     # Phases
 

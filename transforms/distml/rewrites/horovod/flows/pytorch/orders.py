@@ -18,6 +18,7 @@ from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
+from distml.training.around import block_of
 from distml.training.callsites import argument
 from distml.training.syntax import nodes_in, values_given
 from distml.training.unit import Unit
@@ -85,16 +86,32 @@ class Orders:
         sources = self._program.sources(iterable)
         made = [value.node for each in sources for value in self._program.of(each) if isinstance(value, Box)]
         functions = [each for each in made if isinstance(each, ast.FunctionDef)]
-        for node in (each for each in sources if isinstance(each, ast.Call) and study.loops_of(each)):
-            kinds |= drawn(study, node, DRAWS, 0)
-        for function in functions:
-            kinds |= drawn(study, function, DRAWS, 2)
+        calls = (each for each in sources if isinstance(each, ast.Call) and study.loops_of(each))
+        for node in (*calls, *self._ahead(self._program.statement(iterable), 2)):
+            kinds |= drawn(study, node, DRAWS, 2, own=True)
+        for owner in (*functions, *self._owners([iterable]), *self._giving(sources)):
+            kinds |= drawn(study, owner, DRAWS, 2)
         for call in self._drawing([iterable]):
             kinds |= self.alike(call)
         inside = (each for function in functions for each in nodes_in(function, ast.expr))
         for call in self._drawing(list(inside)):
             kinds |= self.alike(call)
         return kinds | ({"torch"} if self._unheard(iterable) else set())
+
+    def _ahead(self, statement: ast.stmt, depth: int) -> Iterator[ast.stmt]:
+        """What runs in front of a statement in each epoch: it may arrange what is gone through there."""
+        if self._study.loops_of(statement):
+            block = block_of(statement, self._program)
+            yield from block[: block.index(statement)]
+            function = self._program.function(statement)
+            for call in self._study.callers.get(function, ()) if function is not None and depth else ():
+                yield from self._ahead(self._program.statement(call), depth - 1)
+
+    def _giving(self, sources: set[ast.AST]) -> set[ast.ClassDef]:
+        """The classes of the program, but for models, whose methods give what a loop goes through: others may shuffle it."""
+        calls = (each for each in sources if isinstance(each, ast.Call))
+        functions = (each for call in calls for each in self._study.run_by(call) if not self._study.of_model(each))
+        return {owner for each in functions if isinstance(owner := self._program.parent(each), ast.ClassDef)}
 
     def _drawing(self, parts: list[ast.expr]) -> Iterator[ast.Call]:
         """The calls that make what the order comes from, and those in the classes of the program that give it."""

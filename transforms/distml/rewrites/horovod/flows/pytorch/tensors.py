@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.drawing import DRAWS
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
@@ -90,7 +91,9 @@ class Tensors:
             return False
         ranges = [leaf for leaf in self.loops.leaves(loop.iter) if "builtins.range" in self._callee(leaf)]
         moving = self._moving(loop)
+        whole = {ast.unparse(each) for each, dimension in self._sized(loop) if not dimension}
         cuts = [node for node in nodes_in(loop, ast.Subscript) if self._cuts(node, moving)]
+        cuts = cuts or [*self._taken(loop, names_in(loop.target), whole)]
         inner = [each for each in walk(loop) if isinstance(each, LOOPS) and each is not loop]
         if len(ranges) != 1 or not cuts or any(self.study.training.holds(each) for each in inner):
             return False
@@ -99,7 +102,7 @@ class Tensors:
         self.plan.patch(ranges[0]).wrap(ranges[0], share, _DEALT)
         self.study.dealt.add(ranges[0])
         self.study.shortened.add(loop)
-        self.together |= {kind for cut in cuts for kind in self._arranging(cut.value)}
+        self.together |= {kind for cut in cuts for each in (cut.value, cut.slice) for kind in self._arranging(each)}
         given = ranges[0].args if isinstance(ranges[0], ast.Call) else []
         counts, samples = {ast.unparse(each) for each in given[:1]}, "".join(map(ast.unparse, given[1:2]))
         Samples(self.study, self.plan, self.loops).dealt(loop, set() if samples else counts, samples)
@@ -115,6 +118,15 @@ class Tensors:
         calls = (each for each in self.program.calls if self.study.loops_of(each))
         arranging = (each for each in calls if each in sources or not texts.isdisjoint(map(ast.unparse, each.args)))
         return {kind for each in arranging for kind in drawn(self.study, each, DRAWS, 0)}
+
+    def _taken(self, loop: ast.For, counter: set[str], whole: set[str]) -> Iterator[ast.Subscript]:
+        """Where one sample is taken of as many as the loop has turns, if its counter serves for nothing else."""
+        taken = [each for each in nodes_in(loop, ast.Subscript) if ast.unparse(each.value) in whole]
+        taken = [each for each in taken if isinstance(each.ctx, ast.Load) and mentions(each.slice, counter)]
+        inside = {node for each in taken for node in walk(each.slice)}
+        reads = (each for part in loop.body for each in nodes_in(part, ast.Name) if each.id in counter)
+        if all(each in inside for each in reads):
+            yield from taken
 
     def _cuts(self, node: ast.Subscript, moving: set[str]) -> bool:
         """Whether samples are cut out where a counter stands: of a tensor or array, not of a list such as that of losses."""

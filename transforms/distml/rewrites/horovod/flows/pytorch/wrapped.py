@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, block_of
-from distml.training.syntax import nodes_in, values_given
+from distml.training.syntax import nodes_in, runs_as_script, values_given
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BEFORE, AFTER = frozenset({"before"}), frozenset({"after"})
@@ -146,7 +146,8 @@ class Wrapped:
         """Whether a node runs before training begins, after it, or both."""
         function = self.program.function(node)
         if function is self._here and self.program.unit(node) is self.program.unit(self.begins):
-            return AFTER if _place(node) >= _place(self.begins) else BEFORE
+            behind = AFTER if self._surely_begun(node) else BEFORE | AFTER
+            return behind if _place(node) >= _place(self.begins) else BEFORE
         leading = [call for call in self._calls_leading() if self.program.function(call) is function]
         leading = [call for call in leading if self.program.unit(call) is self.program.unit(node)]
         if leading:
@@ -156,6 +157,22 @@ class Wrapped:
         calls = self.study.callers.get(function, ())
         found = frozenset[str]().union(*(self.when(call, seen | {function}) for call in calls))
         return found if calls else BEFORE | AFTER
+
+    def _surely_begun(self, node: ast.AST) -> bool:
+        """Whether who comes to a node behind the statement that begins training has come to that: no condition left it out."""
+        around = {node, *self.program.ancestors(node)}
+        for above in self.program.ancestors(self.begins):
+            if above in around:
+                return True
+            if isinstance(above, ast.If) and not runs_as_script(above):
+                branches = (above.body, above.orelse)
+                others = next(each for each in branches if not any(self._holds(part) for part in each))
+                if not others or not isinstance(others[-1], ast.Return | ast.Raise | ast.Continue | ast.Break):
+                    return False
+        return True
+
+    def _holds(self, statement: ast.stmt) -> bool:
+        return statement is self.begins or statement in self.program.ancestors(self.begins)
 
     def _calls_leading(self) -> Iterator[ast.Call]:
         return (call for call in self.program.calls if self._leading.holds(call))
