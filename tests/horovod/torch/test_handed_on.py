@@ -207,3 +207,29 @@ for number in range(3):
 def test_a_count_that_is_known_in_front_of_the_loop_counts_all(after: str) -> None:
     text = rewritten(HEAD + COUNTED.replace("{after}", after), "ddp")
     assert ("total = sum_of_ranks(total)" in text) == (after == "pass")
+
+
+RUNNING = """
+loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(xs, ys), batch_size=8, shuffle=True)
+for number in range(3):
+    kept = None
+    for a, b in loader:
+        loss = step(a, b)
+        if kept is None:
+            kept = loss
+        else:
+            {update}
+    print(kept)
+"""
+UPDATES = ("kept = 0.9 * kept + 0.1 * loss", "kept = kept * 0.9 + (1 - 0.9) * loss", "kept = kept + loss")
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_a_running_mean_that_begins_with_nothing_is_none_of_all_ranks_before_it_is_told(update: str) -> None:
+    found = outcome(HEAD + RUNNING.replace("{update}", update), "ddp")
+    assert not found.plan.refusals
+    (text,) = (each.source for each in found.files.values())
+    assert (
+        "kept = mean_of_ranks(kept)"
+        not in text.partition("else:\n")[2].partition("print(kept)")[0].partition("\n    ")[0]
+    )

@@ -389,6 +389,10 @@ class Means:
             yield from statement.body if isinstance(statement, ast.If) and taken else [statement]
 
     def _adds(self, statement: ast.stmt, place: str) -> bool:
+        """Whether a statement goes on adding up, and tells nothing."""
+        if isinstance(statement, ast.Assign):
+            pairs = assigned(statement.targets[0], statement.value)
+            return any(ast.unparse(target) == place and self._is_running(target, value) for target, value in pairs)
         return isinstance(statement, ast.Expr) and ast.unparse(statement).startswith(place + ".")
 
     def _all_take(self, branch: ast.If, loop: Loop) -> bool:

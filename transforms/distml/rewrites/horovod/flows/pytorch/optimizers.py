@@ -17,7 +17,7 @@ from distml.source.nodes import walk
 from distml.training.around import block_of, owner_of
 from distml.training.callers import Reach
 from distml.training.callsites import argument, positional, settings_of
-from distml.training.syntax import is_literal, method_name, nodes_in, receiver_of, root_of, runs_as_script
+from distml.training.syntax import is_literal, method_name, names_in, nodes_in, receiver_of, root_of, runs_as_script
 from distml.training.values import Box, Class, Foreign, Value
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
@@ -359,7 +359,7 @@ class Optimizers:
                 last = block_of(statement, self.program)[-1]
                 return Place(last, not isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break), models)
             return Place(later, False, models)
-        own = Place(statement, not isinstance(statement, ast.Return), models)
+        own = Place(self._last_use(statement, models), not isinstance(statement, ast.Return), models)
         function = self.program.function(node)
         calls = self.study.callers.get(function, []) if function is not None else []
         if function is None or not depth or len(calls) != 1:
@@ -369,6 +369,13 @@ class Optimizers:
             return own
         lifted = self._place(calls[0], tuple(each for each in renamed if each), depth - 1)
         return own if lifted.behind else lifted
+
+    def _last_use(self, statement: ast.stmt, models: tuple[Model, ...]) -> ast.stmt:
+        """The last statement of its block, from one on, that does something with models: it may set their weights."""
+        roots = {(each.among or each.name).partition(".")[0] for each in models}
+        block = block_of(statement, self.program)
+        later = (each for each in block[block.index(statement) + 1 :] if isinstance(each, ast.Expr))
+        return [statement, *(each for each in later if names_in(each) & roots)][-1]
 
     def _outside(self, model: Model, function: ast.AST, call: ast.Call) -> Model | None:
         """How the caller of a function calls what is `model` inside it."""
