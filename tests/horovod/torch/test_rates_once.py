@@ -65,3 +65,50 @@ def test_one_in_a_group_is_scaled_there(groups: str) -> None:
     times = " * dist.get_world_size()"
     made = text.partition("optimizer = ")[0].rpartition("groups")[2] if given == "groups" else text
     assert all(f"{rate}{times}" in made for rate in rates) and f"0.7{times}" not in text
+
+
+BY_HAND = """
+base = 0.1
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=base)
+for epoch in range(8):
+    {change}
+    for a, b in DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True):
+        optimizer.zero_grad()
+        ((model(a) - b) ** 2).mean().backward()
+        optimizer.step()
+"""
+ADDED = {
+    "taken off": ("optimizer.param_groups[0]['lr'] -= base / 8", "-= (base / 8) * hvd.size()"),
+    "added": ("for group in optimizer.param_groups:\n        group['lr'] += 0.01", "+= 0.01 * hvd.size()"),
+    "a part of it": (
+        "for group in optimizer.param_groups:\n        group['lr'] -= group['lr'] / 8",
+        "-= group['lr'] / 8\n",
+    ),
+    "multiplied": ("optimizer.param_groups[0]['lr'] *= 0.9", "*= 0.9\n"),
+}
+
+
+@pytest.mark.parametrize("way", ADDED)
+def test_what_is_added_to_a_rate_is_multiplied_with_it(way: str) -> None:
+    change, becomes = ADDED[way]
+    assert becomes in rewritten(HEAD + BY_HAND.replace("{change}", change))
+
+
+PLATEAUS = {
+    "patience=2000": "patience=2000 // hvd.size()",
+    "patience=2000, cooldown=400": "patience=2000 // hvd.size(), cooldown=400 // hvd.size()",
+    "cooldown=0": "cooldown=0, patience=max(1, 10 // hvd.size())",
+    "'min', 0.5, 2000": "'min', 0.5, 2000 // hvd.size()",
+}
+
+
+@pytest.mark.parametrize("by_batch", [True, False])
+@pytest.mark.parametrize("given", PLATEAUS)
+def test_patience_counts_batches_where_a_schedule_takes_a_step_for_each(given: str, *, by_batch: bool) -> None:
+    made = f"torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, {given})"
+    text = HEAD + BY_HAND.replace("{change}", "loss = torch.zeros(())").replace(
+        "for epoch", f"plateau = {made}\nfor epoch"
+    )
+    text += "    " * (1 + by_batch) + "plateau.step(loss)\n"
+    assert (PLATEAUS[given] if by_batch else made) in rewritten(text)

@@ -17,7 +17,16 @@ from distml.source.nodes import walk
 from distml.training.around import block_of, owner_of
 from distml.training.callers import Reach
 from distml.training.callsites import argument, positional, settings_of
-from distml.training.syntax import is_literal, method_name, names_in, nodes_in, receiver_of, root_of, runs_as_script
+from distml.training.syntax import (
+    is_literal,
+    method_name,
+    names_in,
+    nodes_in,
+    receiver_of,
+    root_of,
+    runs_as_script,
+    targets_of,
+)
 from distml.training.values import Box, Class, Foreign, Value
 
 _RATES = {"SGD": "1e-3", "Adagrad": "1e-2", "RMSprop": "1e-2", "Rprop": "1e-2", "ASGD": "1e-2", "Adadelta": "1.0"}
@@ -86,17 +95,20 @@ class Optimizers:
                     for keyword, position in _ABSOLUTE.get(name.rpartition(".")[2], {}).items():
                         self._times(argument(call, position, keyword))
 
-    def set_by_hand(self) -> Iterator[ast.Assign]:
-        """The assignments to rates of optimizers, in files that must not be changed those that are sure to run."""
+    def set_by_hand(self) -> Iterator[ast.Assign | ast.AugAssign]:
+        """What sets rates of optimizers, or adds to them, in files that must not be changed where it is sure to run."""
         for location, unit in self.program.units.items():
-            for node in nodes_in(unit.tree, ast.Assign):
-                if any(self._sets_rate(each) for each in node.targets):
-                    if location in self.plan.editable or self._runs(node):
+            for node in walk(unit.tree):
+                if isinstance(node, ast.Assign) or (
+                    isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub)
+                ):
+                    sets = any(self._sets_rate(each) for each in targets_of(node))
+                    if sets and (location in self.plan.editable or self._runs(node)):
                         yield node
 
-    def _runs(self, node: ast.Assign) -> bool:
+    def _runs(self, node: ast.Assign | ast.AugAssign) -> bool:
         """Whether something of the program calls the function around an assignment to what is surely an optimizer."""
-        held = (v for target in node.targets for each in walk(target) for v in self.program.of(each))
+        held = (v for target in targets_of(node) for each in walk(target) for v in self.program.of(each))
         stepped = {maker for step in self.study.steps for maker in step.makers}
         function = self.program.function(node)
         called = bool(function and self.study.callers.get(function))

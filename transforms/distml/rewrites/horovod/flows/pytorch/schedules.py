@@ -48,6 +48,7 @@ _COUNTS: dict[str, tuple[_Count, ...]] = {
     f"{_LIBRARY}LambdaLR": (_Count("lr_lambda", 1, _COUNTED),),
     f"{_LIBRARY}SequentialLR": (_Count("milestones", 2, _LISTED),),
     f"{_LIBRARY}ChainedScheduler": (),
+    f"{_LIBRARY}ReduceLROnPlateau": (_Count("patience", 3, default="10"), _Count("cooldown", 6)),
     "transformers.get_constant_schedule_with_warmup": (_Count("num_warmup_steps", 1),),
     **{
         f"transformers.get_{kind}_schedule_with_warmup": (
@@ -60,7 +61,6 @@ _COUNTS: dict[str, tuple[_Count, ...]] = {
 """The schedules of libraries: https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"""
 _INNER = {f"{_LIBRARY}SequentialLR": 1, f"{_LIBRARY}ChainedScheduler": 0}
 """Where schedules take those that they step in turn."""
-_BY_METRIC = frozenset({f"{_LIBRARY}ReduceLROnPlateau"})
 
 
 class Schedules:
@@ -92,7 +92,7 @@ class Schedules:
         """The calls that make the schedules which an expression can stand for."""
         for value in self.program.of(node):
             if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
-                if self._names(value.node) & (_COUNTS.keys() | _BY_METRIC) or value.name.startswith(_LIBRARY):
+                if self._names(value.node) & _COUNTS.keys() or value.name.startswith(_LIBRARY):
                     yield value.node
 
     def _of_the_program(self, node: ast.expr) -> Iterator[str]:
@@ -113,9 +113,7 @@ class Schedules:
         if call in self._seen or not isinstance(call, ast.Call):
             return
         self._seen.add(call)
-        name = next(iter(sorted(self._names(call) & (_COUNTS.keys() | _BY_METRIC))), None)
-        if name in _BY_METRIC:
-            return
+        name = next(iter(sorted(self._names(call) & _COUNTS.keys())), None)
         hidden = any(keyword.arg is None for keyword in call.keywords)
         if name is None or hidden or self.program.unit(call).source.location not in self.plan.editable:
             self._warn(call, f"`{ast.unparse(call.func)}` is stepped once per batch")
