@@ -278,3 +278,84 @@ def test_a_computed_field_is_a_property(written: str) -> None:
     space: dict[str, object] = {}
     exec(text, space)
     assert revealed(f"{text}reveal_shape(c.c)\n") == [str(attrgetter("c")(space["c"]))]
+
+
+MEMBERS_OF_UNIONS = """
+from typing import Annotated, List, Literal, Optional, Union
+import typing as t
+from pydantic import BaseModel, Field, field_validator
+import pydantic
+
+class Conv(BaseModel):
+    kind: Literal["conv"] = "conv"
+    out: int
+    kernel: int = 3
+
+class Pool(BaseModel):
+    kind: Literal["pool", "avg"] = "pool"
+    size: int = 2
+
+class Told(BaseModel):
+    out: int
+    steps: list[int] = [1]
+
+    @field_validator("out", mode="before")
+    @classmethod
+    def of_text(cls, value):
+        return 7 if value is None else value
+
+Layer = Union[Conv, Pool]
+Either: t.TypeAlias = Conv | Pool | None
+Size = Annotated[int, Field(gt=0)]
+
+class Config(BaseModel):
+    FIELD
+"""
+UNIONS = {
+    "one: Layer": ["{'out': 4}", "{'kind': 'conv', 'out': 4}", "{'kind': 'avg', 'size': 5}", "{}", "Pool(size=9)"],
+    "one: Annotated[Layer, Field(discriminator='kind')]": ["{'kind': 'conv', 'out': 4}", "{'kind': 'pool'}"],
+    "one: List[Layer]": ["[{'kind': 'pool'}, {'kind': 'conv', 'out': 6}, Conv(out=3)]", "[{'out': 1}, {'size': 2}]"],
+    "one: Either = None": ["None", "{'kind': 'avg'}", "{'kind': 'conv', 'out': 2, 'size': 4}"],
+    "one: Optional[Layer] = None": ["None", "{'out': 3, 'kernel': 5}"],
+    "one: t.Union[int, str, list[int]]": ["3", "'3'", "[3, 4]", "True", "2.0", "(3, 4)"],
+    "one: int | list[Size] | Conv": ["3", "[4, 5]", "{'out': 8}", "'6'"],
+    "one: Literal['a', 2] | Size": ["'a'", "2", "3", "True"],
+    "one: Union[float, int]": ["2", "2.5", "'2'"],
+    "one: Union[Told, Pool]": ["{'out': None}", "{'out': 3, 'size': 4}", "{'kind': 'avg'}"],
+    "one: Annotated[Union[Conv, Pool], pydantic.Field()]": ["{'out': 5}"],
+    "one: Size": ["4"],
+}
+KNOWN_AT_LEAST = 23
+
+
+@pytest.mark.requires("pydantic")
+def test_a_union_keeps_what_its_member_makes() -> None:
+    known = 0
+    for asked, values in UNIONS.items():
+        for given in values:
+            made = f"{MEMBERS_OF_UNIONS.replace('FIELD', asked)}\nraw = {{'one': {given}}}\nc = Config.model_validate(raw)\n"
+            space: dict[str, object] = {}
+            exec(made, space)
+            (said,) = revealed(f"{made}reveal_shape(c.one)\n")
+            known += _is_so(said, space["c"].one)  # type: ignore[attr-defined]
+    assert known >= KNOWN_AT_LEAST, known
+
+
+def _is_so(said: str, real: object) -> bool:
+    """Whether a value is known, and as it is; objects are shown by their classes."""
+    if said.startswith(("unknown", "c.", "list of", "bool", "field")):
+        return False
+    parts = [type(each).__name__ if hasattr(each, "model_dump") else repr(each) for each in _listed(real)]
+    assert said.removeprefix("int ") == (f"[{', '.join(parts)}]" if isinstance(real, list) else parts[0]), (said, real)
+    return True
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+@pytest.mark.requires("pydantic")
+def test_objects_of_two_models_are_told_apart() -> None:
+    asked = "isinstance(Conv(out=1), Pool), isinstance(Conv(out=1), Conv), isinstance(Pool(), (Conv, Told))"
+    program = MEMBERS_OF_UNIONS.replace("FIELD", "one: Layer")
+    assert revealed(f"{program}reveal_shape(({asked}))\n") == ["(False, True, False)"]

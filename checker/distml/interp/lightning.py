@@ -6,14 +6,14 @@ https://lightning.ai/docs/pytorch/stable/common/hyperparameters.html
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_value, unknown_call
 from distml.interp.imports import known_module, module_attribute
 from distml.ops.call import NONE
-from distml.ops.python.lightning import HOLDERS
-from distml.values import Bound, Class, Const, DictRecord, InstanceRecord, Lib, ListRecord, Ref, Tup, Value
+from distml.ops.python.lightning import HOLDERS, LIMITED
+from distml.values import Bound, Class, Const, DictRecord, Function, InstanceRecord, Lib, ListRecord, Ref, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,28 +77,71 @@ def _names(vm: Machine, value: Value) -> list[str] | None:
     return known if items is not None and len(known) == len(texts) else None
 
 
-def _fit(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    """`trainer.fit(model, train_dataloaders, val_dataloaders, datamodule)`: a step with a batch of the data."""
-    given = dict(
-        zip(("self", "model", "train_dataloaders", "val_dataloaders", "datamodule"), arguments.args, strict=False)
-    )
-    given |= arguments.kwargs
-    model, data = given.get("model", NONE), given.get("datamodule", NONE)
-    loader = given.get("train_dataloaders", NONE)
-    if not arguments.open and _is_plain(vm, model) and (data == NONE or _is_plain(vm, data)):
-        for part in (data, model):
-            for name, args in (("prepare_data", []), ("setup", [Const("fit")])):
+class Run(NamedTuple):
+    """A method of the trainer: the parameters that it takes, the stage that it sets data up for, and what it then runs: for
+    each of its parameters that may give data the hook that gives them else, and the step."""
+
+    parameters: tuple[str, ...]
+    stage: str
+    steps: tuple[tuple[str, str, str], ...]
+
+
+_OVER = ("model", "dataloaders")
+RUNS = {
+    "fit": Run(
+        ("model", "train_dataloaders", "val_dataloaders", "datamodule"),
+        "fit",
+        (
+            ("val_dataloaders", "val_dataloader", "validation_step"),
+            ("train_dataloaders", "train_dataloader", "training_step"),
+        ),
+    ),
+    "validate": Run(_OVER, "validate", (("dataloaders", "val_dataloader", "validation_step"),)),
+    "test": Run(_OVER, "test", (("dataloaders", "test_dataloader", "test_step"),)),
+    "predict": Run((*_OVER, "datamodule"), "predict", (("dataloaders", "predict_dataloader", "predict_step"),)),
+}
+"""https://lightning.ai/docs/pytorch/stable/common/trainer.html#methods; before it trains, `fit` tries a validation."""
+
+
+def _running(run: Run) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    """A method of the trainer, such as `trainer.fit(model, loader)`: its steps with a batch of the data each."""
+
+    def method(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        given = dict(zip(("self", *run.parameters), arguments.args, strict=False)) | arguments.kwargs
+        model, data = given.get("model", NONE), given.get("datamodule", NONE)
+        known = not arguments.open and _is_plain(vm, model) and (data == NONE or _is_plain(vm, data))
+        for part in (data, model) if known else ():
+            for name, args in (("prepare_data", []), ("setup", [Const(run.stage)])):
                 _hook(vm, part, name, args, node)
-        if loader == NONE:
-            loader = _hook(vm, model if data == NONE else data, "train_dataloader", [], node)
-        step = vm.attribute(model, "training_step")
-        if isinstance(step, Bound) and isinstance(loader, Ref):
-            items = vm.iterate(loader)
-            if not isinstance(items, tuple):
-                vm.apply_perhaps(step, [items.item, vm.opaque("batch_idx")])
-            elif items:
-                call_value(vm, step, Arguments([items[0], Const(0)]), node)
-    return unknown_call(vm, arguments, node)
+        for parameter, hook, name in run.steps if known and not _is_limited(vm, given.get("self", NONE)) else ():
+            loader = given.get(parameter, NONE)
+            if loader == NONE:
+                loader = _hook(vm, model if data == NONE else data, hook, [], node)
+            _step(vm, model, name, loader, node)
+        # What it does to loaders is done to loaders of its own.
+        return unknown_call(vm, Arguments([model, data]) if known else arguments, node)
+
+    return method
+
+
+def _is_limited(vm: Machine, trainer: Value) -> bool:
+    """Whether a trainer may leave steps out, or give them other batches."""
+    record = vm.record(trainer) if isinstance(trainer, Ref) else None
+    return not isinstance(record, InstanceRecord) or LIMITED in record.attrs
+
+
+def _step(vm: Machine, model: Value, name: str, loader: Value, node: ast.AST) -> None:
+    """A step of a model with a batch of a loader; it is told the number of the batch if it takes more than one argument."""
+    step = vm.attribute(model, name)
+    one = isinstance(loader, Ref) and isinstance(vm.record(loader), InstanceRecord)
+    if not one or not isinstance(step, Bound) or not isinstance(step.function, Function):
+        return
+    spec, items = step.function.node.args, vm.iterate(loader)
+    numbered = len(spec.posonlyargs) + len(spec.args) > 2 or spec.vararg is not None
+    if not isinstance(items, tuple):
+        vm.apply_perhaps(step, [items.item, vm.opaque("batch_idx")][: 1 + numbered])
+    elif items:
+        call_value(vm, step, Arguments([items[0], Const(0)][: 1 + numbered]), node)
 
 
 def _hook(vm: Machine, owner: Value, name: str, args: Sequence[Value], node: ast.AST) -> Value:
@@ -119,5 +162,5 @@ def _is_plain(vm: Machine, value: Value) -> bool:
 
 LIGHTNING: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     **dict.fromkeys((f"{holder}.save_hyperparameters" for holder in HOLDERS), _save),
-    "lightning.Trainer.fit": _fit,
+    **{f"lightning.Trainer.{name}": _running(run) for name, run in RUNS.items()},
 }

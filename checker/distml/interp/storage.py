@@ -11,25 +11,22 @@ from typing import TYPE_CHECKING
 from distml.interp.changes import STORAGE
 from distml.interp.class_record import Property
 from distml.interp.join import join_records
-from distml.interp.library import entry_of, is_module
+from distml.interp.library import entry_of, is_module, library_bases
 from distml.interp.several import are_several
 from distml.ops.call import FALSE, TRUE
 from distml.values import (
-    Bound,
     Class,
     Const,
     DictRecord,
+    Expr,
     Function,
     InstanceRecord,
     Lib,
     ListRecord,
-    Num,
     Opaque,
-    Prim,
     Record,
     Ref,
-    Tensor,
-    Tup,
+    Union,
     Value,
 )
 
@@ -67,17 +64,23 @@ def view_of(vm: Machine, owner: Ref, record: InstanceRecord, name: str) -> Ref:
 
 def _is_kept(vm: Machine, name: str, value: Value) -> bool | None:
     """Whether an attribute is kept in `_modules` or among the parameters and buffers; None where it may be."""
-    if isinstance(value, Opaque):
-        return None
-    if name != "_modules":
-        return not isinstance(value, Ref)
-    if not isinstance(value, Ref):
-        return False if isinstance(value, Const | Num | Prim | Tensor | Tup | Function | Bound | Class) else None
-    held = vm.record(value)
-    if not isinstance(held, InstanceRecord):
-        return False
-    in_sight = not isinstance(held.cls, Class) or not vm.at(held.cls.address).open
-    return True if _is_module(vm, held) else (False if in_sight else None)
+    if name == "_modules":
+        return is_submodule(vm, value)
+    return None if isinstance(value, Opaque) else not isinstance(value, Ref)
+
+
+def is_submodule(vm: Machine, value: Value) -> bool | None:
+    """Whether a value is a layer, which becomes part of the one whose attribute it is; None where that is not known."""
+    if isinstance(value, Union):
+        found = {is_submodule(vm, option) for option in value.options}
+        return found.pop() if len(found) == 1 else None
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if not isinstance(record, InstanceRecord):
+        return None if isinstance(value, Opaque | Expr) else False
+    if isinstance(record.cls, Class):
+        cls = vm.at(record.cls.address)
+        return True if is_module(cls.mro) else None if cls.open and cls.kind != "enum" else False
+    return isinstance(record.cls, Lib) and "torch.nn.Module" in library_bases(record.cls.name)
 
 
 def _shows_children(vm: Machine, name: str, record: InstanceRecord) -> bool:
@@ -197,12 +200,14 @@ def child(vm: Machine, record: InstanceRecord, name: str) -> Value | None:
 
 def set_child(vm: Machine, record: InstanceRecord, name: str, item: Value) -> None:
     """A layer that becomes an attribute of a container (`self.norm = ...` in a Sequential) is one of its children, in
-    the place of the one that had its name."""
+    the place of the one that had its name; with what may be a layer or not, its children are not known any more."""
     items, held = record.attrs.get(ITEMS), _named(vm, record)
-    if not isinstance(items, Ref) or not (_may_be_child(vm, item) or APART in record.attrs):
+    becomes = APART in record.attrs or _is_kept(vm, "_modules", item)
+    if not isinstance(items, Ref) or becomes is False:
         return
     if isinstance(held, DictRecord):
-        vm.replace(items, replace(held, items={**held.items, Const(name): item}))
+        changed = replace(held, items={**held.items, Const(name): item}) if becomes else DictRecord({}, exact=False)
+        vm.replace(items, changed)
     if not isinstance(held, ListRecord) or held.items is None:
         return
     old = child(vm, record, name)
@@ -214,7 +219,7 @@ def set_child(vm: Machine, record: InstanceRecord, name: str, item: Value) -> No
     )
     if at < len(held.items):
         vm.replace(items, replace(held, items=(*held.items[:at], item, *held.items[at + 1 :])))
-    elif isinstance(item, Opaque):  # a layer or not: what the container runs is not known any more
+    elif not becomes:
         vm.replace(items, ListRecord(None))
     else:
         vm.replace(items, replace(held, items=(*held.items, item)))
@@ -230,10 +235,6 @@ def drop_child(vm: Machine, record: InstanceRecord, name: str) -> None:
     elif isinstance(held, ListRecord) and held.items is not None:
         is_last = name == str(len(held.items) - 1)
         vm.replace(items, replace(held, items=held.items[:-1]) if is_last else ListRecord(None))
-
-
-def _may_be_child(vm: Machine, item: Value) -> bool:
-    return isinstance(item, Opaque) or (isinstance(item, Ref) and isinstance(vm.record(item), InstanceRecord))
 
 
 def holds_module(vm: Machine, value: Value) -> bool:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_op
-from distml.interp.library import is_module, library_bases
-from distml.interp.storage import ITEMS, forget_attributes
+from distml.interp.library import library_bases
+from distml.interp.storage import ITEMS, forget_attributes, is_submodule
 from distml.interp.unsettled import unsettle_parts
 from distml.values import (
     NONE,
@@ -16,13 +16,11 @@ from distml.values import (
     Class,
     Const,
     DictRecord,
-    Expr,
     Function,
     InstanceRecord,
     IteratorRecord,
     Lib,
     ListRecord,
-    Opaque,
     Ref,
     Tensor,
     Tup,
@@ -57,7 +55,7 @@ def children_of(vm: Machine, value: Value) -> list[tuple[str, Value]] | None:
         return None
     found: dict[Value, str] = {}
     for name, item in _attributes(vm, record):
-        known = _is_submodule(vm, item)
+        known = is_submodule(vm, item)
         if known is None or (known and name in record.sometimes):
             return None
         if known:
@@ -74,7 +72,7 @@ def known_children(vm: Machine, value: Value) -> list[tuple[str, Value]]:
     return [
         (name, item)
         for name, item in _attributes(vm, record)
-        if isinstance(item, Ref) and name not in record.sometimes and _is_submodule(vm, item)
+        if isinstance(item, Ref) and name not in record.sometimes and is_submodule(vm, item)
     ]
 
 
@@ -100,7 +98,7 @@ def is_told_apart(vm: Machine, tree: list[tuple[str, Value]]) -> bool:
         record for _, part in tree if isinstance(part, Ref) and isinstance(record := vm.record(part), InstanceRecord)
     ]
     # What a mapping holds is listed as its attribute too.
-    held = sum(len({pair for pair in _attributes(vm, record) if _is_submodule(vm, pair[1])}) for record in records)
+    held = sum(len({pair for pair in _attributes(vm, record) if is_submodule(vm, pair[1])}) for record in records)
     return held == len(tree) - 1 and len(records) == len(tree)
 
 
@@ -122,23 +120,6 @@ def _attributes(vm: Machine, record: InstanceRecord) -> Iterator[tuple[str, Valu
         yield from ((str(index), item) for index, item in enumerate(held.items))
     elif items != NONE:
         yield "", vm.opaque("child")
-
-
-def _is_submodule(vm: Machine, value: Value) -> bool | None:
-    if isinstance(value, Const | Tup | Class):
-        return False
-    if isinstance(value, Union):
-        found = {_is_submodule(vm, option) for option in value.options}
-        return found.pop() if len(found) == 1 else None
-    record = vm.record(value) if isinstance(value, Ref) else None
-    if record is not None and not isinstance(record, InstanceRecord):
-        return False
-    if isinstance(record, InstanceRecord) and isinstance(record.cls, Class):
-        cls = vm.at(record.cls.address)
-        return True if is_module(cls.mro) else None if cls.open and cls.kind != "enum" else False
-    if isinstance(record, InstanceRecord) and isinstance(record.cls, Lib):
-        return "torch.nn.Module" in library_bases(record.cls.name)
-    return None if isinstance(value, Opaque | Expr) else False
 
 
 def _children(op: str, named: bool) -> Callable[[Machine, Arguments, ast.AST], Value]:
@@ -193,7 +174,7 @@ def _named(op: str, tensors: bool) -> Callable[[Machine, Arguments, ast.AST], Va
     def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         owner, path = (*arguments.values(), NONE, NONE)[:2]
         found = _led_to(vm, owner, path.value) if isinstance(path, Const) and isinstance(path.value, str) else None
-        if found is not None and (isinstance(found, Tensor) if tensors else _is_submodule(vm, found)):
+        if found is not None and (isinstance(found, Tensor) if tensors else is_submodule(vm, found)):
             return found
         return handing_out(op, tensors)(vm, arguments, node)
 

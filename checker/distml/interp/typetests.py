@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp.classes import is_there_sometimes, lookup
 from distml.interp.imports import has_module_attribute
-from distml.interp.library import is_module, library_bases
+from distml.interp.library import PYDANTIC, is_module, library_bases
 from distml.interp.machine import Handler, PathEnd, ProcessEnd
 from distml.interp.metaclasses import followed
 from distml.interp.open_classes import may_be_derived
@@ -56,6 +56,7 @@ from distml.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from distml.interp.class_record import ClassRecord
     from distml.interp.machine import Machine
 
 _BUILT_IN: dict[str, type] = {
@@ -246,8 +247,16 @@ def _is_nominal(vm: Machine, cls: Class) -> bool:
     """
     mro = vm.at(cls.address).mro
     own = [vm.at(base.address) for base in mro if isinstance(base, Class)]
-    checks = any(base is None or base in _PROTOCOLS for base in mro) or any("__subclasshook__" in o.attrs for o in own)
+    unknown = None in mro and not all(_is_of_pydantic(each) for each in own)
+    checks = unknown or any(base in _PROTOCOLS for base in mro) or any("__subclasshook__" in o.attrs for o in own)
     return not checks and not own[0].registers
+
+
+def _is_of_pydantic(record: ClassRecord) -> bool:
+    """Whether a class derives from models of pydantic alone, which only those that derive from them are instances of."""
+    bases = [base for base in record.bases if not isinstance(base, Class)]
+    own = bool(record.bases) and not record.node.keywords
+    return own and all(isinstance(base, Lib) and base.name in PYDANTIC for base in bases)
 
 
 def _is_of_kind(vm: Machine, value: Value, cls: Value) -> bool | None:
@@ -369,7 +378,8 @@ def _is_apart(vm: Machine, base: Value, wanted: type | None = None) -> bool:
     if wanted is not None:
         own = real_class(base.name)
         return own is not None and not issubclass(own, wanted)
-    return base.name.partition(".")[0] in sys.stdlib_module_names or not _has_foreign([base])
+    top = base.name.partition(".")[0]
+    return top in sys.stdlib_module_names or base.name in PYDANTIC or not _has_foreign([base])
 
 
 def has_foreign_base(vm: Machine, record: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.registry import op
-from distml.values import InstanceRecord, Lib, Value
+from distml.values import NONE, InstanceRecord, Lib, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -14,6 +14,8 @@ MODULES = ("lightning", "lightning.pytorch", "pytorch_lightning")
 HOLDERS = frozenset(f"{module}.{name}" for module in MODULES for name in ("LightningModule", "LightningDataModule"))
 """Classes whose objects keep hyperparameters."""
 TRAINER = Lib("lightning.Trainer")
+LIMITED = "__limited__"
+"""The attribute of a trainer that has arguments which say how much of the data it runs."""
 
 
 @op(*(f"{holder}.save_hyperparameters" for holder in sorted(HOLDERS)))
@@ -25,10 +27,11 @@ def save_hyperparameters(call: Call, self: Value, *args: Value, **options: Value
 @op(*(f"{module}.Trainer" for module in MODULES))
 def trainer(call: Call, *args: Value, **options: Value) -> Value:
     """Trainer(): https://lightning.ai/docs/pytorch/stable/common/trainer.html"""
-    return call.world.allocate(InstanceRecord(TRAINER, {}, exact=False))
+    limited = any(name.startswith(("limit_", "overfit_")) for name in options)
+    return call.world.allocate(InstanceRecord(TRAINER, {LIMITED: NONE} if limited else {}, exact=False))
 
 
-@op("lightning.Trainer.fit")
-def fit(call: Call, self: Value, *args: Value, **options: Value) -> Value:
-    """Trainer.fit(model): https://lightning.ai/docs/pytorch/stable/common/trainer.html#fit"""
+@op(*(f"lightning.Trainer.{name}" for name in ("fit", "validate", "test", "predict")))
+def run(call: Call, self: Value, *args: Value, **options: Value) -> Value:
+    """Trainer.fit(model): https://lightning.ai/docs/pytorch/stable/common/trainer.html#methods"""
     return call.unknown()
