@@ -8,9 +8,20 @@ from pathlib import Path
 import pytest
 
 from distml.engine.config import Config
-from distml.engine.results import Report
+from distml.engine.one import check_one
+from distml.engine.results import FileResult, Report
 from distml.engine.run import run
+from distml.source.project import Project
 
+TRAINING = {
+    "p.py": "import torch\nfrom near import Base, step\nclass Net(Base):\n"
+    "    def forward(self, x: torch.Tensor) -> torch.Tensor:\n        return step(x)\n",
+    "near.py": "import far\nfrom base import Base\ndef step(x):\n    return x\n",
+    "base.py": "import torch\nimport far\nclass Base(torch.nn.Module): ...\n",
+    "far.py": "import further\n",
+    "further.py": "import furthest\n",
+    "furthest.py": "",
+}
 LANGUAGE = "from distml.choreo import At, Ch2, Channel, Role\nclass A(Role): ...\nclass B(Role): ...\n"
 WORDS = {
     "a name": ("from {lib} import At, Channel, Ch2, A, B\n", "{}"),
@@ -206,3 +217,12 @@ def test_a_name_that_is_spelled_like_a_word_is_none(folder: Path, text: str) -> 
     """Only what leads to the language is a word of it: other libraries have channels too."""
     files = {"network.py": "class Channel: ...\n", "p.py": f"# choreo\n{text}"}
     assert codes(checked(folder, **files)) == []
+
+
+def test_only_files_that_annotations_and_bases_lead_to_are_looked_at(folder: Path) -> None:
+    for name, text in {"pyproject.toml": "", **TRAINING}.items():
+        (folder / name).write_text(text)
+    project = Project()
+    assert check_one("p.py", project, Config()) == FileResult(consulted=())
+    read = {name for name in TRAINING if project.shown_as(name) is not None}
+    assert read == {"p.py", "near.py", "base.py", "far.py"}  # `import far` names the file, and runs nothing of it

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from distml.source import nodes
-from distml.source.nodes import SCOPES, own_nodes_of, walk
+from distml.source.nodes import SCOPES, own_nodes_of, statements, walk
 
 FILES = [nodes.__file__, pytest.__file__, ast.__file__]
 
@@ -20,6 +20,33 @@ def test_walk_gives_what_python_gives(path: str) -> None:
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
     for each in (node for node in ast.walk(tree) if not isinstance(node, ast.expr_context)):
         assert [*walk(each)] == [node for node in ast.walk(each) if not isinstance(node, ast.expr_context)]
+
+
+BLOCKS = """
+try:
+    with a as b: c = lambda: 1
+except E: d()
+else:
+    match x:
+        case 1: e
+        case _ if f: g
+finally:
+    for h in i: j = k if l else m
+    else: n
+async def o():
+    class p: q: int
+    while r: s
+    else: t
+    async with u: v
+try: w
+except* X: y
+"""
+
+
+@pytest.mark.parametrize("text", [BLOCKS, *(Path(path).read_text(encoding="utf-8") for path in FILES)])
+def test_statements_are_those_of_the_walk(text: str) -> None:
+    for each in ast.walk(ast.parse(text)):
+        assert [*statements(each)] == [node for node in walk(each) if isinstance(node, ast.stmt) and node is not each]
 
 
 def below(node: ast.AST) -> list[ast.AST]:
@@ -40,7 +67,7 @@ def test_what_holds_statements_is_listed_once(monkeypatch: pytest.MonkeyPatch) -
     tree = ast.parse("def f():\n    return 1 + 2\n")
     first, own = walk(tree), own_nodes_of(tree)
     assert first == [*ast.walk(tree)] and "1" in ast.dump(tree)
-    monkeypatch.setattr(nodes, "_children", None)
+    monkeypatch.setattr(nodes, "children", None)
     assert walk(tree) == first and own_nodes_of(tree) is own
 
 

@@ -18,12 +18,12 @@ from distml.choreo.language import (
     Ch9,
     Ch10,
     Channel,
+    ChoreographyError,
     DiChannel,
     Role,
     SymChannel,
     roles,
 )
-from distml.choreo.runtime.errors import ChoreographyError
 
 __all__ = [
     "At",

@@ -50,7 +50,6 @@ def check_types(source: SourceFile, module: Module) -> tuple[Diagnostic, ...]:
         BuildSource(os.path.join(os.path.dirname(language), "__init__.py"), "distml", "", followed=True),
         BuildSource(os.path.join(language, "__init__.py"), "distml.choreo", followed=True),
         BuildSource(os.path.join(language, "language.py"), "distml.choreo.language", followed=True),
-        BuildSource(os.path.join(language, "runtime", "errors.py"), "distml.choreo.runtime.errors", followed=True),
     ]
     try:
         errors = build(sources, _options(_has_foreign_star(module.tree)), fscache=_files(language)).errors

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from distml.choreo.read import dotted
 from distml.choreo.surroundings import defines
+from distml.source.nodes import statements
 
 if TYPE_CHECKING:
     from distml.source.file import SourceFile
@@ -40,7 +41,7 @@ def bindings(tree: ast.Module) -> Names:
     """What the statements of a file bind."""
     bound: dict[str, Bound] = {}
     stars = []
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             for each in node.names:
                 first = each.name.partition(".")[0]

@@ -28,6 +28,10 @@ Class = TypeVar("Class", bound=type)
 Label = TypeVar("Label", bound=Enum)
 
 
+class ChoreographyError(Exception):
+    """The choreography cannot go on: a party failed, vanished, was too slow or did not keep to the protocol."""
+
+
 class Role:
     """A party; subclass it to name one. `value @ Client()` places a value at a party."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from distml.choreo.bindings import HOMES, Origin, dotted_names, names_in, resolve
 from distml.choreo.imported import Bound, Names, bindings, constant_of, imported_names
 from distml.choreo.read import WORDS, dotted, read
+from distml.source.nodes import statements
 from distml.source.reach import CHOREOGRAPHIES
 from distml.source.reading import UnreadableError
 
@@ -28,6 +29,14 @@ def origins_of(source: SourceFile, project: Project) -> Mapping[str, Origin]:
     return _answers[project].of(source)
 
 
+class Outline(NamedTuple):
+    """What a file binds at its top, without its tree: its imports, its stars, and the names in the header of each definition."""
+
+    bound: dict[str, Bound]
+    stars: list[Bound]
+    headers: dict[str, tuple[str, ...]]
+
+
 class Origins:
     """Answers for the files of a project, each looked at once."""
 
@@ -35,6 +44,7 @@ class Origins:
         self._project = project
         self._known: dict[str, dict[str, Origin]] = {}
         self._defined: dict[str, dict[str, Origin]] = {}
+        self._outlines: dict[str, Outline] = {}
         self._bound: dict[str, Names] = {}
         self._answers: dict[object, Origin | None] = {}
 
@@ -70,17 +80,17 @@ class Origins:
             if found is not None:
                 self._answers[key] = found
             elif first:  # of files that import each other, another than the first one looked at may lead there
-                self._answers |= dict.fromkeys(seen - self._answers.keys())
+                self._answers.update(dict.fromkeys([each for each in seen if each not in self._answers]))
         return self._answers.get(key)
 
     def _search(self, source: SourceFile, parts: tuple[str, ...], seen: set[object]) -> Origin | None:
         if parts[0] not in source.text and "*" not in source.text:
             return None
-        bound, stars, defined = self._bindings(source)
+        bound, stars, headers = self._outline(source)
         if parts[0] in bound:
             return self._imported(source, bound[parts[0]], parts, seen)
-        if parts[0] in defined:
-            return self._own(source, defined[parts[0]], parts, seen)
+        if parts[0] in headers:
+            return self._own(source, headers[parts[0]], parts, seen)
         for star in stars:
             if star.module in HOMES and not star.level:
                 if parts[0] in WORDS and len(parts) == 1:
@@ -91,11 +101,12 @@ class Origins:
                     return found
         return None
 
-    def _own(self, source: SourceFile, node: ast.stmt, parts: tuple[str, ...], seen: set[object]) -> Origin | None:
-        """What a file defines itself: of one that does not import the language, only if the definition leads there."""
+    def _own(
+        self, source: SourceFile, names: tuple[str, ...], parts: tuple[str, ...], seen: set[object]
+    ) -> Origin | None:
+        """What a file defines itself: of one that does not import the language, only if a name in its header leads there."""
         if len(parts) > 1:
             return None
-        names = _header(node) if CHOREOGRAPHIES not in source.text else ()
         if CHOREOGRAPHIES in source.text or any(self._lookup(source, tuple(each.split(".")), seen) for each in names):
             return self._definitions(source).get(parts[0])
         return None
@@ -123,6 +134,18 @@ class Origins:
         found = self._lookup(target, parts, seen)
         inner = self._project.submodule(target, parts[0]) if found is None and len(parts) > 1 else None
         return self._lookup(inner, parts[1:], seen) if inner is not None else found
+
+    def _outline(self, source: SourceFile) -> Outline:
+        known = self._outlines.get(source.location)
+        if known is None:
+            try:
+                with source.lent_tree() as tree:
+                    bound, stars, defined = bindings(tree)
+                    known = Outline(bound, stars, {name: _header(node) for name, node in defined.items()})
+            except UnreadableError:  # reported where that file is checked
+                known = Outline({}, [], {})
+            self._outlines[source.location] = known
+        return known
 
     def _bindings(self, source: SourceFile) -> Names:
         known = self._bound.get(source.location)
@@ -159,22 +182,20 @@ def _bases(node: ast.ClassDef) -> Iterator[str]:
     return (name for base in node.bases for name in dotted_names(base))
 
 
-def _header(node: ast.stmt) -> Iterable[str]:
+def _header(node: ast.stmt) -> tuple[str, ...]:
     """The dotted names that say what a definition is."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return names_in(node)
-    return dotted_names(node.value) if isinstance(node, ast.Assign | ast.AnnAssign) else ()
+        return tuple(sorted(names_in(node)))
+    return tuple(dotted_names(node.value)) if isinstance(node, ast.Assign | ast.AnnAssign) else ()
 
 
 def _candidates(tree: ast.Module) -> Iterator[str]:
     """The dotted names that stand in annotations, in the headers of classes, and in other names of types."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg | ast.AnnAssign):
+    for node in statements(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from names_in(node)
+        elif isinstance(node, ast.AnnAssign):
             yield from dotted_names(node.annotation)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from dotted_names(node.returns)
-        elif isinstance(node, ast.ClassDef):
-            yield from (name for base in node.bases for name in dotted_names(base))
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript | ast.Name | ast.Attribute):
             yield from dotted_names(node.value)
 

@@ -6,6 +6,8 @@ Parsing is Python's own `ast.parse`; the file is never imported or run.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from sys import version_info
 
@@ -83,6 +85,16 @@ class SourceFile:
         if "# distml: " in self.text:
             attach_comments(tree, self.lines)
         return tree
+
+    @contextmanager
+    def lent_tree(self) -> Iterator[ast.Module]:
+        """The syntax tree for a short look: it is kept afterwards only where somebody had it before. Raises as `tree` does."""
+        kept = "tree" in self.__dict__
+        try:
+            yield self.tree
+        finally:
+            if not kept:
+                self.forget_tree()
 
     def forget_tree(self) -> None:
         """Let go of the syntax tree; it is parsed anew if it is asked for again."""

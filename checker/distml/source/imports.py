@@ -6,6 +6,7 @@ May find too much (an import inside a string), never too little.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 _STATEMENT = re.compile(
@@ -15,6 +16,8 @@ _STATEMENT = re.compile(
     re.MULTILINE,
 )
 _DYNAMIC = re.compile(r"import(?:_module|__)[ \t]*\([ \t\n]*[\"'](?P<module>[\w.]+)[\"']")
+_WORD = "import"
+_LISTED = re.compile(r"\([^()]*")
 _COMMENT = re.compile(r"#[^\n]*")
 
 
@@ -28,18 +31,38 @@ class Import(NamedTuple):
 
 def imports(text: str) -> list[Import]:
     """The imports of a source text, in order."""
-    if "import" not in text:
+    if _WORD not in text:
         return []
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\\\n", " ")
     found: list[Import] = []
-    for statement in _STATEMENT.finditer(text):
+    for statement, names in _statements(text):
         if statement["modules"] is not None:
             found += [Import(module, 0, ()) for module in _names(statement["modules"])]
         else:
-            names = tuple(_names(_COMMENT.sub("", statement["names"]).strip("( \t\n")))
-            found.append(Import(statement["module"], statement["dots"].count("."), names))
+            given = tuple(_names(_COMMENT.sub("", names).strip("( \t\n")))
+            found.append(Import(statement["module"], statement["dots"].count("."), given))
     found += [Import(call["module"], 0, ()) for call in _DYNAMIC.finditer(text)]
     return found
+
+
+def _statements(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """The statements of the lines with the word, and what each lists behind it: up to a bracket, maybe lines below."""
+    end = 0
+    while (word := text.find(_WORD, end)) >= 0:
+        start = max(end, text.rfind("\n", end, word) + 1)
+        end = text.find("\n", word)
+        end = len(text) if end < 0 else end
+        for statement in _STATEMENT.finditer(text, start, end):
+            names = statement["names"] or ""
+            if (
+                names.startswith("(")
+                and statement.end() == end
+                and (listed := _LISTED.match(text, statement.start("names")))
+            ):
+                names, end = listed[0], listed.end()
+            yield statement, names
 
 
 def _names(listed: str) -> list[str]:

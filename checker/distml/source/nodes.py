@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LISTED, _OWN = "_nodes_of_distml", "_own_nodes_of_distml"
 """Where a node keeps the lists."""
 _HOLDING: dict[type[ast.AST], tuple[str, ...]] = {ast.Name: (), ast.Constant: ()}
+_BLOCKS: dict[type[ast.AST], tuple[str, ...]] = {}
+_OF_STATEMENTS = frozenset({"body", "handlers", "orelse", "finalbody", "cases"})
 
 
 def walk(tree: ast.AST) -> Sequence[ast.AST]:
@@ -18,10 +21,21 @@ def walk(tree: ast.AST) -> Sequence[ast.AST]:
     """
     known: list[ast.AST] | None = tree.__dict__.get(_LISTED)
     if known is None:
-        known = _kept(tree, _LISTED, [*_children(tree)])
+        known = _kept(tree, _LISTED, children(tree))
         for node in known:  # which grows meanwhile
-            known += _children(node)
+            known += children(node)
     return [tree, *known]
+
+
+def statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """The statements below a node, in the order of `walk`: without a look at expressions, which most nodes are."""
+    waiting: deque[ast.AST] = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        for name in _blocks(type(node)):
+            waiting += getattr(node, name)
+        if isinstance(node, ast.stmt) and node is not tree:
+            yield node
 
 
 def own_nodes_of(owner: ast.AST) -> Sequence[ast.AST]:
@@ -31,12 +45,12 @@ def own_nodes_of(owner: ast.AST) -> Sequence[ast.AST]:
 
 
 def _below(node: ast.AST) -> Iterator[ast.AST]:
-    waiting = [*_children(node)][::-1]
+    waiting = children(node)[::-1]
     while waiting:
         current = waiting.pop()
         if not isinstance(current, SCOPES):
             yield current
-            waiting += [*_children(current)][::-1]
+            waiting += children(current)[::-1]
 
 
 def _kept(tree: ast.AST, where: str, found: list[ast.AST]) -> list[ast.AST]:
@@ -46,8 +60,8 @@ def _kept(tree: ast.AST, where: str, found: list[ast.AST]) -> list[ast.AST]:
     return found
 
 
-def _children(node: ast.AST) -> Iterable[ast.AST]:
-    """The nodes right below one."""
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below one, without contexts."""
     found: list[ast.AST] = []
     for name in _fields(type(node)):
         value = getattr(node, name, None)
@@ -63,3 +77,11 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     if kind not in _HOLDING:
         _HOLDING[kind] = tuple(each for each in kind._fields if each != "ctx")
     return _HOLDING[kind]
+
+
+def _blocks(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields in which nodes of a kind hold statements, or handlers and cases, which hold them."""
+    if kind not in _BLOCKS:
+        holds = not issubclass(kind, ast.expr | ast.Expression)
+        _BLOCKS[kind] = tuple(each for each in kind._fields if holds and each in _OF_STATEMENTS)
+    return _BLOCKS[kind]

@@ -7,11 +7,11 @@ All others are skipped at once; most files of most projects are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from distml.source.file import SourceFile
-from distml.source.imports import Import, imports
+from distml.source.imports import Import
 from distml.source.libraries import TENSOR_LIBRARIES
 from distml.source.project import Project
 
@@ -34,61 +34,44 @@ _WORDS = re.compile(r"rank|barrier|reduce|gather|broadcast|world_size|is_ma(?:in
 CHOREOGRAPHIES = "choreo"
 """Stands in every file that imports the language of choreographies."""
 _communicating: WeakKeyDictionary[Project, dict[str, bool]] = WeakKeyDictionary()
-
-
-class _Reach:
-    """Whether the text of a file says something, or that of a file it imports, directly or through others."""
-
-    def __init__(self, says: Callable[[str], bool]) -> None:
-        self._says = says
-        self._answers: WeakKeyDictionary[Project, dict[str, bool]] = WeakKeyDictionary()
-
-    def of(self, source: SourceFile, project: Project) -> bool:
-        known = self._answers.setdefault(project, {})
-        if source.location not in known:
-            known[source.location] = self._search(source, project, known)
-        return known[source.location]
-
-    def _search(self, source: SourceFile, project: Project, known: dict[str, bool]) -> bool:
-        waiting = [source]
-        seen = {source.location}
-        while waiting:
-            current = waiting.pop()
-            if known.get(current.location) or self._says(current.text):
-                return True
-            for target in imported_files(current, project):
-                if target.location not in seen and known.get(target.location) is not False:
-                    seen.add(target.location)
-                    waiting.append(target)
-        known.update(dict.fromkeys(seen, False))
-        return False
-
-
-def _imports_tensors(text: str) -> bool:
-    return any(statement.level == 0 and _top(statement) in TENSOR_LIBRARIES for statement in imports(text))
-
-
-_tensors = _Reach(_imports_tensors)
-_choreographies = _Reach(lambda text: CHOREOGRAPHIES in text)
+_holding: WeakKeyDictionary[Project, dict[str, bool]] = WeakKeyDictionary()
 
 
 def reaches_tensor_library(source: SourceFile, project: Project) -> bool:
     """Whether `source` imports a tensor library, directly or through files of its project. Cycles are fine."""
-    return _tensors.of(source, project)
+    known = _holding.setdefault(project, {})
+    if source.location not in known:
+        known[source.location] = _reaches(source, project, known)
+    return known[source.location]
+
+
+def _reaches(source: SourceFile, project: Project, known: dict[str, bool]) -> bool:
+    waiting = [source]
+    seen = {source.location}
+    while waiting:
+        current = waiting.pop()
+        if known.get(current.location) or any(map(_of_tensors, current.imports)):
+            return True
+        for target in imported_files(current, project):
+            if target.location not in seen and known.get(target.location) is not False:
+                seen.add(target.location)
+                waiting.append(target)
+    known.update(dict.fromkeys(seen, False))
+    return False
+
+
+def _of_tensors(statement: Import) -> bool:
+    return statement.level == 0 and _top(statement) in TENSOR_LIBRARIES
 
 
 def may_use_choreographies(source: SourceFile, project: Project) -> bool:
-    """Whether `source` may import the language of choreographies, directly or through files of its project."""
-    return _choreographies.of(source, project)
+    """Whether a name in `source` may come from the language of choreographies: not where it imports nothing of its project."""
+    return CHOREOGRAPHIES in source.text or next(imported_files(source, project), None) is not None
 
 
-def communicates(text: str) -> bool:
+def communicates(source: SourceFile) -> bool:
     """Whether a file imports a library by which ranks communicate."""
-    if _HIDDEN.search(text) is not None:
-        return True
-    if not any(library in text for library in _COMMUNICATION) and "distributed" not in text:
-        return False
-    return any(_communication(statement) for statement in imports(text))
+    return _HIDDEN.search(source.text) is not None or any(map(_communication, source.imports))
 
 
 def _communication(statement: Import) -> bool:
@@ -102,8 +85,8 @@ def may_communicate(source: SourceFile, project: Project) -> bool:
     known = _communicating.setdefault(project, {})
     if source.location not in known:
         speaks = _WORDS.search(source.text) is not None
-        known[source.location] = communicates(source.text) or (
-            speaks and any(communicates(target.text) for target in imported_files(source, project))
+        known[source.location] = communicates(source) or (
+            speaks and any(communicates(target) for target in imported_files(source, project))
         )
     return known[source.location]
 

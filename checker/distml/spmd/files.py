@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from distml.source.bindings import MUTATORS, binds, decorators, last_name
 from distml.source.file import SourceFile
-from distml.source.nodes import walk
+from distml.source.nodes import children, statements, walk
 from distml.source.project import Project
 from distml.source.reach import communicates, imported_files
 from distml.source.reading import UnreadableError
@@ -74,13 +74,14 @@ class FileFacts:
     @cached_property
     def rebound(self) -> frozenset[str]:
         """Names that functions declare `global`."""
-        return frozenset(name for node in walk(self.tree) if isinstance(node, ast.Global) for name in node.names)
+        declared = (node for node in statements(self.tree) if isinstance(node, ast.Global))
+        return frozenset(name for node in declared for name in node.names)
 
     @cached_property
     def about_ranks(self) -> bool:
         """Whether the file has to do with ranks of processes at all."""
         text = self.source.text
-        return communicates(text) or any(
+        return communicates(self.source) or any(
             word in text for word in ("world_size", "local_rank", "get_rank", "LOCAL_RANK")
         )
 
@@ -146,7 +147,7 @@ class FileFacts:
     @cached_property
     def mentioned(self) -> tuple[tuple[Definition, frozenset[str]], ...]:
         """Each function and class of the file with the names that stand in it."""
-        found = [node for node in walk(self.tree) if isinstance(node, Definition)]
+        found = [node for node in statements(self.tree) if isinstance(node, Definition)]
         return tuple((node, self._names(node)) for node in found)
 
     def speaks(self, node: ast.AST) -> bool:
@@ -217,7 +218,7 @@ class FileFacts:
     def outward(self, node: ast.AST) -> frozenset[str]:
         """The names that a function declares `global` or `nonlocal`."""
         if id(node) not in self._outward:
-            declared = (each for each in walk(node) if isinstance(each, ast.Global | ast.Nonlocal))
+            declared = (each for each in statements(node) if isinstance(each, ast.Global | ast.Nonlocal))
             self._outward[id(node)] = frozenset(name for each in declared for name in each.names)
         return self._outward[id(node)]
 
@@ -229,29 +230,33 @@ class FileFacts:
 
     def _names(self, node: ast.AST) -> frozenset[str]:
         """The names in `node`, without those that certainly do not mean communication."""
-        if id(node) in self._named:
-            return self._named[id(node)]
+        known = self._named.get(id(node))
+        if known is not None:
+            return known
         found: set[str] = set()
-        waiting = list(ast.iter_child_nodes(node)) if isinstance(node, ast.stmt) else [node]
+        waiting = children(node) if isinstance(node, ast.stmt) else [node]
         while waiting:
             each = waiting.pop()
-            if isinstance(each, ast.stmt):
-                found |= self._names(each)
-                continue
-            waiting += ast.iter_child_nodes(each)
             if isinstance(each, ast.Name):
                 found.add(each.id)
-            elif isinstance(each, ast.Attribute):
-                if each.attr not in _PLAIN or self._of_module(each.value):
-                    found.add(each.attr)
-            elif isinstance(each, ast.alias):
-                found.add(each.name.rpartition(".")[2])
-            elif isinstance(each, ast.keyword) and each.arg == "sync_dist":
-                found.add("all_reduce")
-            elif isinstance(each, ast.Constant) and each.value in RANK_VARIABLES:
-                found.add("rank")
+            elif isinstance(each, ast.stmt):
+                found |= self._names(each)
+            else:
+                waiting += children(each)
+                if (name := self._told(each)) is not None:
+                    found.add(name)
         self._named[id(node)] = frozenset(found)
         return self._named[id(node)]
+
+    def _told(self, node: ast.AST) -> str | None:
+        """What a node that is no variable names."""
+        if isinstance(node, ast.Attribute):
+            return node.attr if node.attr not in _PLAIN or self._of_module(node.value) else None
+        if isinstance(node, ast.alias):
+            return node.name.rpartition(".")[2]
+        if isinstance(node, ast.keyword):
+            return "all_reduce" if node.arg == "sync_dist" else None
+        return "rank" if isinstance(node, ast.Constant) and node.value in RANK_VARIABLES else None
 
     def _of_module(self, base: ast.expr) -> bool:
         name = last_name(base)
@@ -262,8 +267,8 @@ class FileFacts:
     @cached_property
     def imported(self) -> frozenset[str]:
         """The names that imports bind anywhere in the file."""
-        statements = (node for node in walk(self.tree) if isinstance(node, ast.Import | ast.ImportFrom))
-        return frozenset(name for node in statements for name in binds(node))
+        found = (node for node in statements(self.tree) if isinstance(node, ast.Import | ast.ImportFrom))
+        return frozenset(name for node in found for name in binds(node))
 
     def _around(self) -> Iterator[FileFacts]:
         """This file and those it imports that communicate, or import such a file."""
@@ -274,7 +279,7 @@ class FileFacts:
                 if target.location not in seen and left:
                     seen.add(target.location)
                     left -= 1
-                    if communicates(target.text) or "rank" in target.text:
+                    if communicates(target) or "rank" in target.text:
                         waiting.append(target)
                         yield facts_of(target, self.project)
 

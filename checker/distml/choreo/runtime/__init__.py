@@ -4,10 +4,10 @@ Only the standard library is used, and only what a transport needs is loaded: so
 imported by the modules `tcp`, `tls`, `processes` and `asynchronous`.
 """
 
+from distml.choreo.language import ChoreographyError
 from distml.choreo.runtime.codec import Codec, Limits
 from distml.choreo.runtime.ends import ChannelEnd, ReceiveEnd, SendEnd
 from distml.choreo.runtime.errors import (
-    ChoreographyError,
     PartiesFailed,
     PartyError,
     ProtocolError,

@@ -8,9 +8,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, TypeVar, overload
 
+from distml.choreo.language import ChoreographyError
 from distml.choreo.runtime.codec import shown
 from distml.choreo.runtime.declared import fits, spelled
-from distml.choreo.runtime.errors import ChoreographyError, Malformed, PartyError, ProtocolError, Timeout
+from distml.choreo.runtime.errors import Malformed, PartyError, ProtocolError, Timeout
 from distml.choreo.runtime.frames import Abort, Bye, Frame, Label, Value, pack, unpack
 from distml.choreo.runtime.party import Link, Party
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-
-class ChoreographyError(Exception):
-    """The choreography cannot go on: a party failed, vanished, was too slow or did not keep to the protocol."""
+from distml.choreo.language import ChoreographyError
 
 
 class PartyError(ChoreographyError):

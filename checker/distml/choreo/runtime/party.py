@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Protocol, Self
 
+from distml.choreo.language import ChoreographyError
 from distml.choreo.runtime.codec import Codec, Limits
-from distml.choreo.runtime.errors import ChoreographyError, PartyError, describe
+from distml.choreo.runtime.errors import PartyError, describe
 from distml.choreo.runtime.frames import Abort, Bye, Frame, pack
 
 TIMEOUT = 60.0  # seconds that an operation may wait where nothing else is said

@@ -19,9 +19,10 @@ from threading import Condition, Thread, current_thread
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from distml.choreo.language import ChoreographyError
 from distml.choreo.runtime.codec import shown
 from distml.choreo.runtime.ends import ChannelEnd
-from distml.choreo.runtime.errors import ChoreographyError, Malformed, PartyError, ProtocolError, Timeout
+from distml.choreo.runtime.errors import Malformed, PartyError, ProtocolError, Timeout
 from distml.choreo.runtime.greeting import LARGEST, Greeting, RefusedError, refuse
 from distml.choreo.runtime.party import TIMEOUT, Party
 from distml.choreo.runtime.sockets import SocketLink, tuned
