@@ -12,7 +12,7 @@ from distml.ops.rules.limits import limits_of
 from distml.ops.rules.sizes import shape_from
 from distml.ops.semantics.window import Window, places
 from distml.shapes import Dim, Shape
-from distml.values import Prim
+from distml.values import Const, Prim
 
 if TYPE_CHECKING:
     from distml.values import Value
@@ -24,8 +24,15 @@ _STRINGS = (
     "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific"
     " typename mintypecode datetime_as_string get_include"
 )
-_BOOLEANS = "can_cast issubdtype isdtype iscomplexobj isrealobj isfortran iterable".split(" ")
+_BOOLEANS = "can_cast issubdtype isdtype isfortran iterable".split(" ")
 _OPAQUE = "errstate printoptions geterr geterrcall get_printoptions getbufsize nditer nested_iters ndenumerate"
+
+
+@op("numpy.iscomplexobj", "numpy.isrealobj")
+def iscomplexobj(call: Call, x: Value) -> Value:
+    """numpy.iscomplexobj(x): https://numpy.org/doc/stable/reference/generated/numpy.iscomplexobj.html"""
+    kind = element_kind(call, x)
+    return Prim("bool") if kind is None else Const((kind == "complex") == call.name.endswith("iscomplexobj"))
 
 
 @op(*(f"numpy.{name}" for name in _SETTINGS), "numpy.ndarray.tofile", "numpy.ndarray.dump")

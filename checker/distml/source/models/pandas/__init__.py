@@ -5,6 +5,7 @@ What is in a table is not looked into. A table whose names are not known may hav
 
 import numpy as np
 from _elsewhere import resolved
+from pandas.names import Index
 from pandas.tables import DataFrame, Series, cells, is_data
 
 UNTOLD = ("iterator", "chunksize", "squeeze", "header", "names", "mangle_dupe_cols")
@@ -25,7 +26,7 @@ def concat(objs, *args, axis=0, join="outer", **kwargs):
     """One below another, or side by side: which rows are one then is for their names to say"""
     frames = list(objs.values()) if isinstance(objs, dict) else list(objs)
     if args or not all(is_data(each) for each in frames):
-        return resolved(objs)
+        return resolved()
     if axis in (1, "columns"):
         columns = sum(1 if isinstance(each, Series) else each.shape[1] for each in frames)
         return DataFrame(cells(int(resolved()), columns), distinct=False)
@@ -39,9 +40,7 @@ def _below(frames, join):
         return Series(cells(rows))
     if not all(isinstance(each, DataFrame) and each._is_known() for each in frames):
         return (
-            resolved(frames)
-            if any(isinstance(each, Series) for each in frames)
-            else DataFrame(cells(rows, int(resolved())))
+            resolved() if any(isinstance(each, Series) for each in frames) else DataFrame(cells(rows, int(resolved())))
         )
     names = []
     for each in frames:
@@ -53,19 +52,35 @@ def _below(frames, join):
 
 def merge(left, right, **kwargs):
     """Rows that belong together"""
-    return resolved(left, right)
+    return resolved()
 
 
 def get_dummies(data, *args, **kwargs):
     """A column for each value that there is: as many rows"""
     if isinstance(data, DataFrame) or isinstance(data, Series):
         return DataFrame(cells(len(data), int(resolved())), distinct=False)
-    return resolved(data)
+    return resolved()
+
+
+def date_range(start=None, end=None, periods=None, freq=None, *args, **kwargs):
+    """date_range(start, periods=...): so many times, or as many as lie in between"""
+    return Index(cells(periods if isinstance(periods, int) else int(resolved())))
+
+
+bdate_range = period_range = timedelta_range = date_range
+
+
+def RangeIndex(start=None, *args, **kwargs):
+    """RangeIndex(stop): so many numbers"""
+    return Index(cells(start)) if isinstance(start, int) and not args and not kwargs else Index(resolved())
+
+
+DatetimeIndex = Index
 
 
 def isna(obj):
     """Of the same size."""
-    return obj.isna() if is_data(obj) else resolved(obj)
+    return obj.isna() if is_data(obj) else resolved()
 
 
 isnull = isna
@@ -73,7 +88,7 @@ isnull = isna
 
 def notna(obj):
     """Of the same size."""
-    return obj.notna() if is_data(obj) else resolved(obj)
+    return obj.notna() if is_data(obj) else resolved()
 
 
 notnull = notna
@@ -81,7 +96,7 @@ notnull = notna
 
 def to_numeric(arg, *args, **kwargs):
     """Of the same size"""
-    return arg.astype(float) if isinstance(arg, Series) else resolved(arg)
+    return arg.astype(float) if isinstance(arg, Series) else resolved()
 
 
 to_datetime = to_timedelta = to_numeric

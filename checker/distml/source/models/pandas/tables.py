@@ -2,22 +2,8 @@
 
 import numpy as np
 from _elsewhere import resolved
-from pandas.names import Names, is_names
-
-CHANGING = frozenset(
-    """at bfill dropna eval ffill flags iat insert interpolate isetitem mask pad query rename_axis set_axis update
-    where""".split()
-)
-"""Methods that may change a table in place and are not written here."""
-REDUCING = frozenset("count kurt max mean median min nunique prod quantile sem skew std sum var".split())
-"""Methods that give one number for each column, or each row."""
-ANSWERING = frozenset(
-    """agg aggregate all any apply argmax argmin corr corrwith cov describe duplicated explode first_valid_index groupby hist
-    idxmax idxmin info items iterrows itertuples join keys last_valid_index melt memory_usage merge mode pivot pivot_table
-    rank resample rolling stack to_csv to_dict to_excel to_frame to_json to_list to_parquet to_pickle to_string tolist
-    unique unstack value_counts""".split()
-)
-"""Methods that give something of which nothing is said, and change nothing."""
+from pandas.methods import ANSWERING, CHANGING, REDUCING, Windows
+from pandas.names import Names, is_names, number_of
 
 
 def cells(*sizes):
@@ -66,7 +52,7 @@ class Data:
 
     def to_numpy(self, *args, **kwargs):
         """The cells"""
-        return cells(*self._cells.shape) if isinstance(self._cells, np.ndarray) else resolved(self._cells)
+        return cells(*self._cells.shape) if isinstance(self._cells, np.ndarray) else resolved()
 
     def _like(self, **kwargs):
         """Another of the same size, or the same in another state."""
@@ -80,7 +66,7 @@ class Data:
 
     def _combined(self, other):
         """With one number for all it keeps its size."""
-        return self._like() if isinstance(other, (int, float)) else resolved(self, other)
+        return self._like() if isinstance(other, (int, float)) else resolved()
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _combined
@@ -88,30 +74,30 @@ class Data:
 
     def _unknown(self, other):
         """Nothing is said of it."""
-        return resolved(self, other)
+        return resolved()
 
     __matmul__ = __rmatmul__ = __iadd__ = __isub__ = __imul__ = __itruediv__ = _unknown
 
     def __and__(self, other):
         """Where both are so."""
-        return self._compared(other) if self._mask and is_data(other) and other._mask else resolved(self, other)
+        return self._compared(other) if self._mask and is_data(other) and other._mask else resolved()
 
     __or__ = __xor__ = __and__
 
     def __invert__(self):
-        return self._compared(None) if self._mask else resolved(self)
+        return self._compared(None) if self._mask else resolved()
 
     def __neg__(self):
         return self._like()
 
     def __bool__(self):
-        return resolved(self)
+        return resolved()
 
     def __iter__(self):
-        return iter(resolved(self))
+        return iter(resolved())
 
     def __contains__(self, name):
-        return bool(resolved(self, name))
+        return bool(resolved())
 
     def astype(self, *args, **kwargs):
         """Of the same size."""
@@ -153,6 +139,12 @@ class Data:
         """Of the same size"""
         return self._like()
 
+    def rolling(self, *args, **kwargs):
+        """Some rows around each row"""
+        return resolved() if "axis" in kwargs or "step" in kwargs else Windows(self)
+
+    ewm = expanding = rolling
+
     def isna(self):
         """Which cells hold nothing."""
         return self._compared(None)
@@ -183,7 +175,7 @@ class Data:
         """Some of the rows."""
         if axis not in (0, "index") or kwargs.get("inplace", False):
             self._changed()
-            return resolved(self)
+            return resolved()
         return self._rows(int(resolved()))
 
     def _rows(self, number):
@@ -210,7 +202,7 @@ class Data:
 
     def _changed(self):
         """Nothing is known any more."""
-        self._cells = resolved(self)
+        self._cells = resolved()
         self._mask = False
 
     def __getattr__(self, name):
@@ -234,10 +226,15 @@ class Data:
 class Series(Data):
     """Series(data): one column"""
 
-    def __init__(self, data=None, *args, mask=False, **kwargs):
-        plain = isinstance(data, np.ndarray) and "index" not in kwargs and not args
-        known = isinstance(data, (list, tuple)) and "index" not in kwargs and not args
-        self._cells = data if plain else cells(len(data)) if known else cells(int(resolved()))
+    def __init__(self, data=None, index=None, *args, mask=False, **kwargs):
+        known = isinstance(data, (np.ndarray, list, tuple))
+        if index is None:
+            self._cells = data if isinstance(data, np.ndarray) else cells(len(data) if known else int(resolved()))
+        else:
+            self._cells = cells(number_of(index))
+            if known:
+                rows, names = len(data), len(self._cells)
+                assert rows == names
         self._mask = mask
 
     def _of(self, values, mask=False):
@@ -246,7 +243,7 @@ class Series(Data):
     def __getitem__(self, key):
         if isinstance(key, slice):
             return self._rows(int(resolved()))
-        return self._rows(int(resolved())) if isinstance(key, Series) and key._mask else resolved(self, key)
+        return self._rows(int(resolved())) if isinstance(key, Series) and key._mask else resolved()
 
     def __setitem__(self, key, value):
         if not isinstance(key, Series):
@@ -258,7 +255,7 @@ class Series(Data):
 
     def reset_index(self, *args, drop=False, **kwargs):
         """The same rows with other names"""
-        return self._like(**kwargs) if drop is True else resolved(self)
+        return self._like(**kwargs) if drop is True else resolved()
 
 
 class DataFrame(Data):
@@ -268,10 +265,13 @@ class DataFrame(Data):
         self._mask = mask
         self._names = None
         self._distinct = False
-        if isinstance(data, dict) and index is None and columns is None:
-            self._from_columns(data)
+        if isinstance(data, dict) and columns is None:
+            self._from_columns(data, index)
         elif isinstance(data, np.ndarray):
             self._from_cells(data, columns)
+            if index is not None:
+                rows, names = len(data), number_of(index)
+                assert rows == names
         elif data is None:
             self._changed()
         else:
@@ -280,23 +280,24 @@ class DataFrame(Data):
         if distinct is not None:
             self._distinct = distinct
 
-    def _from_columns(self, data):
-        """Columns by name, all of one length or one value for all."""
-        self._cells = cells(int(resolved()), len(data))
+    def _from_columns(self, data, index):
+        """Columns by name, all of one length, that of the rows' names, or one value for all."""
+        rows = int(resolved()) if index is None else number_of(index)
         names = list(data.keys())
         known = [each for each in data.values() if isinstance(each, np.ndarray) or isinstance(each, list)]
+        if known and index is None:
+            rows = len(known[0])
         for each in known:
-            rows, others = len(known[0]), len(each)
+            others = len(each)
             assert rows == others
-        if known:
-            self._cells = cells(len(known[0]), len(data))
+        self._cells = cells(rows, len(data))
         if is_names(names):
             self._names = tuple(names)
             self._distinct = True
 
     def _from_cells(self, data, columns):
         """Rows by columns, with their names."""
-        self._cells = data if data.ndim == 2 else cells(len(data), 1) if data.ndim == 1 else resolved(data)
+        self._cells = data if data.ndim == 2 else cells(len(data), 1) if data.ndim == 1 else resolved()
         if is_names(columns):
             if data.ndim == 2:
                 size, names = data.shape[1], len(columns)
@@ -315,7 +316,7 @@ class DataFrame(Data):
     @property
     def columns(self):
         """The names of the columns."""
-        return Names(self._names) if self._is_known() else resolved(self)
+        return Names(self._names) if self._is_known() else resolved()
 
     @columns.setter
     def columns(self, names):
@@ -333,7 +334,7 @@ class DataFrame(Data):
             return self._named(key)
         if isinstance(key, slice) or (is_data(key) and key._mask is True and len(key.shape) == 1):
             return self._rows(int(resolved()))
-        return resolved(self, key)
+        return resolved()
 
     def __setitem__(self, key, value):
         if isinstance(key, str) or (is_names(key) and self._distinct is True):
@@ -408,7 +409,7 @@ class DataFrame(Data):
     @property
     def T(self):
         """Columns as rows."""
-        return DataFrame(self._cells.T) if isinstance(self._cells, np.ndarray) else resolved(self)
+        return DataFrame(self._cells.T) if isinstance(self._cells, np.ndarray) else resolved()
 
     def assign(self, **columns):
         """With more columns"""
@@ -427,7 +428,7 @@ class DataFrame(Data):
 
     def _changed(self):
         """Nothing is known any more."""
-        self._cells = resolved(self)
+        self._cells = resolved()
         self._names = None
         self._distinct = False
         self._mask = False
@@ -475,12 +476,12 @@ class Located:
         """By name: how many rows there are depends on the names."""
         data = self._data
         if not self._are_there(rows):
-            return resolved(data)
+            return resolved()
         every = isinstance(rows, slice) and rows.start is None and rows.stop is None and rows.step is None
         chosen = data if every else data._rows(int(resolved()))
         if columns is None:
             return chosen
-        return chosen[columns] if isinstance(columns, str) or is_names(columns) else resolved(data)
+        return chosen[columns] if isinstance(columns, str) or is_names(columns) else resolved()
 
     def __setitem__(self, key, value):
         rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, None)

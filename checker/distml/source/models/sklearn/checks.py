@@ -53,7 +53,7 @@ class Fitted:
     def for_each_feature(self):
         """One number for each feature that it was fitted to."""
         number = self.n_features_in_
-        return np.zeros(number) if isinstance(number, int) else resolved(self)
+        return np.zeros(number) if isinstance(number, int) else resolved()
 
     def check_n_features(self, X):
         """As many features as it was fitted to."""
@@ -70,7 +70,7 @@ def table_of(X, features):
 
 def same_size(X, **options):
     """Other numbers, of the same size."""
-    return np.zeros(X.shape) if is_array(X) and ANSWERS["are arrays"] else resolved(X)
+    return np.zeros(X.shape) if is_array(X) and ANSWERS["are arrays"] else resolved()
 
 
 class Scaler(Fitted):
@@ -97,8 +97,8 @@ class Predictor(Fitted):
         """A label, or as many as there were, for each sample."""
         self.check_n_features(X)
         if not is_array(X):
-            return resolved(X)
-        return np.zeros(len(X)) if self.several is False else resolved(X)
+            return resolved()
+        return np.zeros(len(X)) if self.several is False else resolved()
 
     def fit(self, X, y=None, **kwargs):
         """Learn from samples and labels."""
@@ -109,7 +109,7 @@ class Predictor(Fitted):
     def fit_predict(self, X, y=None):
         """Fit, then predict the same samples."""
         self.fit(X, y)
-        return np.zeros(len(X), dtype=int) if is_array(X) else resolved(X)
+        return np.zeros(len(X), dtype=int) if is_array(X) else resolved()
 
     def score(self, X, y=None):
         """One number."""
@@ -124,7 +124,7 @@ class Regressor(Predictor):
     @property
     def coef_(self):
         """A weight for each feature, where there is one number to tell."""
-        return self.for_each_feature() if self.several is False else resolved(self)
+        return self.for_each_feature() if self.several is False else resolved()
 
 
 class Classifier(Predictor):
@@ -133,7 +133,7 @@ class Classifier(Predictor):
     def predict_proba(self, X):
         """A number for each sample and class."""
         self.check_n_features(X)
-        return table_of(X, int(resolved(self))) if is_array(X) and self.several is False else resolved(X)
+        return table_of(X, int(resolved())) if is_array(X) and self.several is False else resolved()
 
 
 class LinearClassifier(Classifier):
@@ -143,4 +143,4 @@ class LinearClassifier(Classifier):
     def coef_(self):
         """Weights for each feature."""
         number = self.n_features_in_
-        return np.zeros((int(resolved(self)), number)) if isinstance(number, int) else resolved(self)
+        return np.zeros((int(resolved()), number)) if isinstance(number, int) else resolved()

@@ -36,7 +36,7 @@ class ColumnTransformer(Fitted):
         """Side by side."""
         self.check_n_features(X)
         if not self._known(X):
-            return resolved(X)
+            return resolved()
         width = X.shape[1] if self.remainder == "passthrough" else 0
         for _, step, columns in self.transformers:
             if self.remainder == "passthrough":
@@ -46,7 +46,7 @@ class ColumnTransformer(Fitted):
             elif step != "drop":
                 made = step.transform(_part(X, columns))
                 if not isinstance(made, np.ndarray):
-                    return resolved(X)
+                    return resolved()
                 width = width + made.shape[1]
         return table_of(X, width)
 

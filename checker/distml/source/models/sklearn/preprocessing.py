@@ -22,7 +22,7 @@ class StandardScaler(Scaler):
     @property
     def scale_(self):
         """One for each feature, if there is a scale."""
-        return self.for_each_feature() if self.with_std is True else resolved(self)
+        return self.for_each_feature() if self.with_std is True else resolved()
 
     var_ = scale_
 
@@ -100,9 +100,9 @@ class OneHotEncoder(Fitted):
         """As many features as there are categories."""
         self.check_n_features(X)
         if not is_array(X) or not ANSWERS["are arrays"] or not isinstance(self.sparse_output, bool):
-            return resolved(X)
+            return resolved()
         listed = isinstance(self.categories, list) and self.whole
-        made = table_of(X, sum([len(each) for each in self.categories]) if listed else int(resolved(self)))
+        made = table_of(X, sum([len(each) for each in self.categories]) if listed else int(resolved()))
         return _Sparse(made) if self.sparse_output else made
 
     def fit_transform(self, X, y=None, **options):
@@ -123,7 +123,7 @@ class PolynomialFeatures(Fitted):
         """A feature for each product."""
         self.check_n_features(X)
         if not is_array(X) or not ANSWERS["are arrays"] or not isinstance(self.degree, int):
-            return resolved(X)
+            return resolved()
         features, degree = number_of_features(X), self.degree
         if self.interaction_only:
             products = sum([math.comb(features, each) for each in range(degree + 1)])

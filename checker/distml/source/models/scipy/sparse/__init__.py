@@ -18,7 +18,7 @@ def _dense(values):
     """An array as large as a matrix, sparse or not; unknown where its size is."""
     if not _is_sparse(values):
         return as_array(values)
-    return numbers(*values.shape) if isinstance(values.shape, tuple) else resolved(values)
+    return numbers(*values.shape) if isinstance(values.shape, tuple) else resolved()
 
 
 class _Dense:
@@ -36,7 +36,7 @@ class _Dense:
         return resolved(name)
 
     def _answer(self, *args):
-        return resolved(self, args)
+        return resolved()
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = _answer
     __matmul__ = __rmatmul__ = __getitem__ = __setitem__ = __len__ = __neg__ = __abs__ = _answer
@@ -56,9 +56,9 @@ class _Sparse:
         elif isinstance(arg1, tuple) and len(arg1) == 2 and isinstance(arg1[0], int) and isinstance(arg1[1], int):
             self.shape = arg1
         else:
-            self.shape = resolved(arg1)
-        self.data = numbers(resolved(arg1))
-        self.row = self.col = self.indices = self.indptr = np.empty((resolved(arg1),), dtype=int)
+            self.shape = resolved()
+        self.data = numbers(resolved())
+        self.row = self.col = self.indices = self.indptr = np.empty((resolved(),), dtype=int)
 
     def __getattr__(self, name):
         return resolved(name)
@@ -67,10 +67,10 @@ class _Sparse:
         """What is stored changes, its size does not."""
 
     def __iter__(self):
-        return iter(resolved(self))
+        return iter(resolved())
 
     def _answer(self, *args, **options):
-        return resolved(self, args, options)
+        return resolved()
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __pow__ = __rtruediv__ = __rpow__ = _answer
     reshape = todense = count_nonzero = getnnz = max = min = argmax = argmin = _answer
@@ -81,7 +81,7 @@ class _Sparse:
 
     def _like(self, cells):
         """Another matrix, as large as an array: of the same form if that is one of the usual two."""
-        shape = cells.shape if is_array(cells) else resolved(cells)
+        shape = cells.shape if is_array(cells) else resolved()
         return self._forms[self._gives](shape=shape)
 
     def _same(self, *args, **options):
@@ -116,7 +116,7 @@ class _Sparse:
         return self._form("bsr")
 
     def asformat(self, format, copy=False):
-        return self._form(format) if isinstance(format, str) else resolved(self, format)
+        return self._form(format) if isinstance(format, str) else resolved()
 
     def toarray(self, order=None, out=None):
         return _dense(self)
@@ -128,7 +128,7 @@ class _Sparse:
     def transpose(self, axes=None, copy=False):
         """Columns for rows."""
         cells = _dense(self)
-        turned = cells.T.shape if is_array(cells) else resolved(cells)
+        turned = cells.T.shape if is_array(cells) else resolved()
         return self._forms[self._turns_into](shape=turned)
 
     @property
@@ -138,7 +138,7 @@ class _Sparse:
     def __matmul__(self, other):
         left, right = _dense(self), _dense(other)
         if not is_array(left) or not is_array(right):
-            return self._like(resolved(left, right)) if _is_sparse(other) else resolved(left, right)
+            return self._like(resolved()) if _is_sparse(other) else resolved()
         made = left @ right
         return self._like(made) if _is_sparse(other) else made
 
@@ -146,13 +146,13 @@ class _Sparse:
 
     def __rmatmul__(self, other):
         left, right = as_array(other), _dense(self)
-        return left @ right if is_array(left) and is_array(right) else resolved(left, right)
+        return left @ right if is_array(left) and is_array(right) else resolved()
 
     def __add__(self, other):
         if not _is_sparse(other):
-            return resolved(self, other)
+            return resolved()
         left, right = _dense(self), _dense(other)
-        return self._like(left + right if is_array(left) and is_array(right) else resolved(left, right))
+        return self._like(left + right if is_array(left) and is_array(right) else resolved())
 
     __radd__ = __sub__ = __rsub__ = maximum = minimum = __add__
 
@@ -162,21 +162,21 @@ class _Sparse:
             return self._same()
         left, right = _dense(self), _dense(other)
         known = is_array(left) and is_array(right)
-        return self._like(left * right) if known else resolved(left, right)
+        return self._like(left * right) if known else resolved()
 
     def mean(self, axis=None, dtype=None, out=None):
         return self.sum(axis)
 
     def diagonal(self, k=0):
         cells = _dense(self)
-        return cells.diagonal(k) if is_array(cells) else resolved(cells)
+        return cells.diagonal(k) if is_array(cells) else resolved()
 
     def __getitem__(self, key):
         cells = _dense(self)
         if not is_array(cells):
-            return resolved(cells, key)
+            return resolved()
         picked = cells[key]
-        return self._like(picked) if is_array(picked) and picked.ndim == 2 else resolved(picked)
+        return self._like(picked) if is_array(picked) and picked.ndim == 2 else resolved()
 
 
 class _Form:
@@ -206,15 +206,15 @@ class spmatrix(_Sparse):
         if _is_number(other):
             return self._same()
         other_is_known = _is_sparse(other) or is_array(as_array(other))
-        return self @ other if other_is_known else resolved(self, other)
+        return self @ other if other_is_known else resolved()
 
     def __rmul__(self, other):
-        return self._same() if _is_number(other) else resolved(self, other)
+        return self._same() if _is_number(other) else resolved()
 
     def sum(self, axis=None, dtype=None, out=None):
         cells = _dense(self)
         if axis is None or not is_array(cells):
-            return resolved(cells)
+            return resolved()
         return _Dense(np.sum(cells, axis=axis, keepdims=True))
 
 
@@ -228,7 +228,7 @@ class sparray(_Sparse):
 
     def sum(self, axis=None, dtype=None, out=None):
         cells = _dense(self)
-        return resolved(cells) if axis is None or not is_array(cells) else np.sum(cells, axis=axis)
+        return resolved() if axis is None or not is_array(cells) else np.sum(cells, axis=axis)
 
 
 class csr_matrix(_Rows, spmatrix): ...
@@ -344,10 +344,16 @@ def random_array(shape, density=0.01, format="coo", *args, **options):
 
 
 def _on_diagonals(diagonals, offsets, shape):
+    """A square in which the first diagonal, so far from the main one, has a place for each of its numbers."""
     if shape is not None:
         return shape
-    main = isinstance(offsets, int) and offsets == 0 and is_array(diagonals) and diagonals.ndim == 1
-    return (len(diagonals), len(diagonals)) if main else resolved(diagonals, offsets)
+    plain = is_array(diagonals) and diagonals.ndim == 1
+    first = diagonals if plain else as_array(diagonals[0]) if isinstance(diagonals, (list, tuple)) else resolved()
+    offset = offsets[0] if isinstance(offsets, (list, tuple)) else offsets
+    if not is_array(first) or first.ndim != 1 or not isinstance(offset, int) or len(first) == 1:
+        return resolved()
+    size = len(first) + abs(offset)
+    return (size, size)
 
 
 def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
@@ -361,10 +367,10 @@ def diags_array(diagonals, offsets=0, shape=None, format=None, dtype=None):
 
 def _stacked(blocks, join, format):
     if not isinstance(blocks, (list, tuple)) or not all(_is_sparse(each) for each in blocks):
-        return resolved(blocks)
+        return resolved()
     cells = [_dense(each) for each in blocks]
     known = all(is_array(each) for each in cells)
-    shape = join(cells).shape if cells and known else resolved(blocks)
+    shape = join(cells).shape if cells and known else resolved()
     arrays = any(isinstance(each, sparray) for each in blocks)
     return _made(_ARRAYS if arrays else _MATRICES, format, "any", shape)
 
@@ -377,3 +383,67 @@ def vstack(blocks, format=None, dtype=None):
 def hstack(blocks, format=None, dtype=None):
     """hstack(blocks): as many rows in all"""
     return _stacked(blocks, np.hstack, format)
+
+
+def _shape_of(matrix):
+    """Rows and columns of a matrix, sparse or not; unknown where it is neither."""
+    cells = _dense(matrix)
+    return cells.shape if is_array(cells) and cells.ndim == 2 else resolved()
+
+
+def _combined(blocks, shape, format):
+    """One matrix of several, an array where one of them is."""
+    arrays = any(isinstance(each, sparray) for each in blocks)
+    return _made(_ARRAYS if arrays else _MATRICES, format, "any", shape)
+
+
+def kron(A, B, format=None):
+    """kron(A, B): a block as large as B for each cell of A"""
+    first, second = _shape_of(A), _shape_of(B)
+    known = isinstance(first, tuple) and isinstance(second, tuple)
+    shape = (first[0] * second[0], first[1] * second[1]) if known else resolved()
+    return _combined([A, B], shape, format)
+
+
+def kronsum(A, B, format=None):
+    """kronsum(A, B): of two square matrices"""
+    return kron(A, B, format)
+
+
+def block_diag(mats, format=None, dtype=None):
+    """block_diag(mats): as many rows and columns as all together"""
+    if not isinstance(mats, (list, tuple)) or not all(_is_sparse(each) for each in mats):
+        return resolved()
+    shapes = [_shape_of(each) for each in mats]
+    known = all(isinstance(each, tuple) for each in shapes)
+    shape = (sum(each[0] for each in shapes), sum(each[1] for each in shapes)) if known else resolved()
+    return _combined(mats, shape, format)
+
+
+def _of_blocks(blocks, format):
+    """Rows of blocks, one below another; None leaves a block out."""
+    known = isinstance(blocks, (list, tuple)) and all(isinstance(each, (list, tuple)) for each in blocks)
+    if not known or not all(_is_sparse(each) for row in blocks for each in row):
+        return resolved()
+    return vstack([hstack(row) for row in blocks], format)
+
+
+def bmat(blocks, format=None, dtype=None):
+    """bmat(blocks): rows of blocks"""
+    return _of_blocks(blocks, format)
+
+
+block_array = bmat
+
+
+def spdiags(data, diags, m=None, n=None, format=None):
+    """spdiags(data, diags, m, n): m rows of n columns"""
+    return _made(_MATRICES, format, "dia", (m, n) if isinstance(m, int) and isinstance(n, int) else resolved())
+
+
+def _part(A, k=0, format=None):
+    """Some of what is stored, in a matrix of the same size."""
+    return _combined([A], _shape_of(A), format) if _is_sparse(A) else resolved()
+
+
+tril = triu = _part

@@ -3,6 +3,8 @@
 import numpy as np
 from _arrays import as_array, is_array, numbers, same_size
 from _elsewhere import resolved
+from scipy.signal.spectra import coherence, csd, istft, spectrogram, stft, welch
+from scipy.signal.windows import get_window
 
 
 def _convolved(first, second, mode):
@@ -73,14 +75,88 @@ def sosfiltfilt(sos, x, *args, **options):
     return same_size(x)
 
 
-def butter(N, Wn, btype="low", analog=False, output="ba", fs=None):
-    """butter(N, Wn, btype="low"): one number more than the order, twice the order for bands"""
+def _designed(N, btype, output):
+    """Coefficients of a filter: one more than the order, twice the order for bands."""
     bands = btype in ("band", "bandpass", "bandstop", "pass", "stop")
     count = N * (2 if bands else 1)
     if output == "sos":
         return numbers((count + 1) // 2, 6) if isinstance(N, int) and isinstance(btype, str) else resolved()
     known = output == "ba" and isinstance(N, int) and isinstance(btype, str)
     return (numbers(count + 1), numbers(count + 1)) if known else resolved(output)
+
+
+def butter(N, Wn, btype="low", analog=False, output="ba", fs=None):
+    """butter(N, Wn, btype="low"): one number more than the order, twice the order for bands"""
+    return _designed(N, btype, output)
+
+
+def cheby1(N, rp, Wn, btype="low", analog=False, output="ba", fs=None):
+    """cheby1(N, rp, Wn): as `butter`"""
+    return _designed(N, btype, output)
+
+
+cheby2 = cheby1
+
+
+def ellip(N, rp, rs, Wn, btype="low", analog=False, output="ba", fs=None):
+    """ellip(N, rp, rs, Wn): as `butter`"""
+    return _designed(N, btype, output)
+
+
+def bessel(N, Wn, btype="low", analog=False, output="ba", norm="phase", fs=None):
+    """bessel(N, Wn): as `butter`"""
+    return _designed(N, btype, output)
+
+
+def iirnotch(w0, Q, fs=2.0):
+    """iirnotch(w0, Q): a filter of the second order"""
+    return numbers(3), numbers(3)
+
+
+iirpeak = iirnotch
+
+
+def firwin(numtaps, cutoff, **options):
+    """firwin(numtaps, cutoff): so many numbers"""
+    return numbers(numtaps) if isinstance(numtaps, int) else resolved(numtaps)
+
+
+def firwin2(numtaps, freq, gain, **options):
+    """firwin2(numtaps, freq, gain): so many numbers"""
+    return firwin(numtaps, freq)
+
+
+def lfilter_zi(b, a):
+    """lfilter_zi(b, a): a state for each delay"""
+    b, a = as_array(b), as_array(a)
+    return numbers(max(len(b), len(a)) - 1) if is_array(b) and is_array(a) else resolved(b, a)
+
+
+def freqz(b, a=1, worN=512, *args, **options):
+    """freqz(b, a): a number for each frequency"""
+    plain = isinstance(worN, int) and not args and "include_nyquist" not in options and "plot" not in options
+    return (numbers(worN), numbers(worN)) if plain else (resolved(worN), resolved(worN))
+
+
+def sosfreqz(sos, worN=512, *args, **options):
+    """sosfreqz(sos): a number for each frequency"""
+    return freqz(sos, 1, worN, *args, **options)
+
+
+freqz_sos = sosfreqz
+
+
+def chirp(t, f0, t1, f1, *args, **options):
+    """chirp(t, f0, t1, f1): a number for each time"""
+    return same_size(t)
+
+
+def square(t, duty=0.5):
+    """square(t): a number for each time"""
+    return same_size(t) if isinstance(duty, (int, float)) else resolved(t, duty)
+
+
+sawtooth = square
 
 
 def medfilt(volume, kernel_size=None):
@@ -117,6 +193,28 @@ def resample(x, num, t=None, axis=0, window=None, domain="time"):
     return numbers(*sizes)
 
 
+def _on_axis(x, axis, change):
+    """As x, with another number of samples on one axis."""
+    x = as_array(x)
+    if not is_array(x) or not isinstance(axis, int):
+        return resolved(x, axis)
+    sizes = list(x.shape)
+    sizes[axis] = change(sizes[axis])
+    return numbers(*sizes)
+
+
+def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True):
+    """decimate(x, q): every q-th sample of the axis, the first among them"""
+    return _on_axis(x, axis, lambda size: -(-size // q)) if isinstance(q, int) else resolved(x, q)
+
+
+def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant", cval=None):
+    """resample_poly(x, up, down): up for every down samples of the axis, rounded up"""
+    if not isinstance(up, int) or not isinstance(down, int):
+        return resolved(x, up, down)
+    return _on_axis(x, axis, lambda size: -(-size * up // down))
+
+
 def find_peaks(x, *args, **options):
     """find_peaks(x): where x, in a row, is highest"""
     x = as_array(x)
@@ -131,12 +229,7 @@ def periodogram(
 ):
     """periodogram(x): half as many frequencies as samples, and one"""
     x = as_array(x)
-    if not is_array(x) or nfft is not None or axis != -1 or return_onesided is not True or x.dtype == complex:
+    if not is_array(x) or nfft is not None or axis != -1 or return_onesided is not True or np.iscomplexobj(x):
         return resolved(x), resolved(x)
     powers = np.fft.rfft(x)
     return numbers(powers.shape[-1]), numbers(*powers.shape)
-
-
-def get_window(window, Nx, fftbins=True):
-    """get_window(window, Nx): Nx numbers"""
-    return numbers(Nx)
