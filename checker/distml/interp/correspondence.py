@@ -91,6 +91,7 @@ class Correspondence:
             == (now.lib, now.dtype, now.parameter, now.largest)
             and self.match(before.shape, now.shape)
             and self.match(before.content, now.content)
+            and self.match(before.places, now.places)
         )
 
     def _shape(self, before: Shape, now: Shape) -> bool:

@@ -31,6 +31,7 @@ from distml.ops.registry import MADE, MANY, find_layer
 from distml.values import (
     Class,
     Const,
+    DictRecord,
     Function,
     InstanceRecord,
     Lib,
@@ -324,15 +325,29 @@ def _wanted(function: Value, arguments: Arguments, optional: Collection[str]) ->
 
 
 def _build(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node: ast.AST) -> None:
-    """Run the `build` of a layer of Keras on the shape of the first input it gets."""
+    """Run the `build` of a layer of Keras on the shape of the first input it gets, or on those of all that are in it."""
     build, _ = lookup(vm, owner.mro, "build")
     record = vm.record(ref)
     if not isinstance(build, Function) or not isinstance(record, InstanceRecord) or "built" in record.attrs:
         return
     vm.replace(ref, record.having({"built": Const(True)}))
-    first = arguments.args[0] if arguments.args else None
-    shape = vm.attribute(first, "shape") if isinstance(first, Tensor) else None
+    shape = _shape_of(vm, arguments.args[0]) if arguments.args else None
     call_value(vm, build, Arguments([ref, vm.opaque("input_shape") if shape is None else shape]), node)
+
+
+def _shape_of(vm: Machine, inputs: Value) -> Value | None:
+    """The shape of a tensor, the shapes of those in a list, a tuple or a dict; None where one of them is not known."""
+    if isinstance(inputs, Tensor):
+        return vm.attribute(inputs, "shape")
+    record = vm.record(inputs) if isinstance(inputs, Ref) else None
+    if isinstance(record, DictRecord):
+        named = {key: shape for key, value in record.items.items() if (shape := _shape_of(vm, value)) is not None}
+        return vm.allocate(DictRecord(named)) if record.exact and len(named) == len(record.items) else None
+    items = inputs.items if isinstance(inputs, Tup) else record.items if isinstance(record, ListRecord) else None
+    shapes = [shape for each in items or () if (shape := _shape_of(vm, each)) is not None]
+    if not items or len(shapes) < len(items):
+        return None
+    return Tup(tuple(shapes)) if isinstance(inputs, Tup) else vm.allocate(ListRecord(tuple(shapes)))
 
 
 def call_layer(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.AST) -> Value:

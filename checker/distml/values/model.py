@@ -136,6 +136,7 @@ class Tensor(Value):
     marks what `nn.Parameter` made. `content` holds the values of small integer
     arrays made from literals, flat, when known (they may become sizes); `largest` is
     a number in an integer array of which not all are kept, none of the others greater.
+    `places` says that its numbers are different places in a row of so many: from 0 on, less than that, none twice.
 
     An in-place change of shape reaches every name of one object. `ident` is the
     object, and `kin` are others that it may be instead (`x.contiguous()`, the join
@@ -150,6 +151,7 @@ class Tensor(Value):
     parameter: bool = False
     content: tuple[Value, ...] | None = None
     largest: int | None = None
+    places: Dim | None = None
     ident: int = field(default_factory=_objects.__next__, compare=False, repr=False)
     kin: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
     met: frozenset[int] = field(default=frozenset(), compare=False, repr=False, metadata=OF_ITSELF)
@@ -167,7 +169,7 @@ class Tensor(Value):
     @property
     def may_hold_numbers(self) -> bool:
         """Whether writing into it may change numbers that are known, its own or those of what it may be a view of."""
-        return bool(self.numbers) or (self.dtype == "int" and bool(self.kin))
+        return bool(self.numbers) or self.places is not None or (self.dtype == "int" and bool(self.kin))
 
     def may_be(self, other: Tensor) -> bool:
         """Whether both may be one object."""

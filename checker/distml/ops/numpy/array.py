@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, UNKNOWN, ZERO, Call
 from distml.ops.numpy.dtypes import cast, content_of, element_kind, kind_of, may_be_object
+from distml.ops.numpy.records import is_record
 from distml.ops.numpy.results import array as new_array
 from distml.ops.registry import op
 from distml.shapes import Dim, Shape
@@ -47,7 +48,8 @@ def array(call: Call, object: Value = NONE, dtype: Value = NONE, *rest: Value, *
         # Characters: a text is a row of them.
         return call.unranked()
     ragged = may_be_object(call, dtype)
-    shape = _at_least(call, shape_of_nested(call, source, ragged=ragged), options.pop("ndmin", ZERO))
+    records = is_record(kind_of(call, dtype, None))
+    shape = _at_least(call, shape_of_nested(call, source, ragged=ragged, records=records), options.pop("ndmin", ZERO))
     if "ndmax" in options:
         return new_array(call, _at_most(call, shape, options["ndmax"]))
     if shape.rank == 0 and call.name in ("numpy.ascontiguousarray", "numpy.asfortranarray"):
@@ -122,18 +124,18 @@ def isscalar(call: Call, element: Value) -> Value:
     return FALSE
 
 
-def shape_of_nested(call: Call, value: Value, *, ragged: bool = False, depth: int = 0) -> Shape:
+def shape_of_nested(call: Call, value: Value, *, ragged: bool = False, records: bool = False, depth: int = 0) -> Shape:
     """The shape of `np.array(value)`: items of a sequence must all have the same shape.
 
     `ragged` says that the array may hold sequences as its elements: then items
-    of different shapes are its last axis. Fails with SHP203.
+    of different shapes are its last axis; `records`, that its elements are tuples. Fails with SHP203.
     """
     record = call.world.record(value) if isinstance(value, Ref) else None
     if isinstance(record, DictRecord | SetRecord | IteratorRecord):
         return Shape.of()
-    if ragged and isinstance(value, Tup):
+    if (ragged or records) and isinstance(value, Tup):
         # One element of a structured array.
-        return call.facts.unknown_shape()
+        return Shape.of() if records else call.facts.unknown_shape()
     sequence = (isinstance(value, Tup) and not value.fields and value.kind != "view") or (
         isinstance(record, ListRecord) and record.items
     )
@@ -143,7 +145,7 @@ def shape_of_nested(call: Call, value: Value, *, ragged: bool = False, depth: in
     seen: dict[Value, Shape] = {}
     for item in items:
         if item not in seen:
-            seen[item] = shape_of_nested(call, item, ragged=ragged, depth=depth + 1)
+            seen[item] = shape_of_nested(call, item, ragged=ragged, records=records, depth=depth + 1)
     inner = list(seen.values())
     if ragged:
         return _ragged(call, len(items), inner)

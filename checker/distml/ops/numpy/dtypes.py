@@ -7,6 +7,7 @@ fact, so that comparing it with `np.float32` stays undecided.
 from __future__ import annotations
 
 from distml.ops.call import NONE, Call
+from distml.ops.numpy.records import record_kind
 from distml.ops.python.ratios import whole_part
 from distml.ops.registry import attribute, op
 from distml.ops.rules.kinds import promote
@@ -45,7 +46,7 @@ def kind_of(call: Call, dtype: Value, default: str | None) -> str | None:
     if isinstance(dtype, Opaque):
         known: str | None = call.world.get(("dtype kind", dtype))
         return known
-    return None
+    return record_kind(call, dtype, lambda of_field: kind_of(call, of_field, None))
 
 
 def _kind_of_code(code: str) -> str | None:

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, ZERO, Call
 from distml.ops.numpy.array import shape_of_nested
 from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.operators import forget_content
+from distml.ops.numpy.records import fields_of, is_record, of_field, subset
 from distml.ops.numpy.results import array, into, vector
 from distml.ops.registry import op
 from distml.ops.rules.axes import axis_in, replace_axes, replace_axis
@@ -19,7 +21,7 @@ from distml.ops.rules.kinds import promote
 from distml.ops.rules.pointwise import fits_into
 from distml.ops.rules.sizes import shape_from
 from distml.shapes import Dim, Shape
-from distml.values import Const, Many, Tensor, Tup
+from distml.values import Const, Many, Slice, Tensor, Tup
 
 if TYPE_CHECKING:
     from distml.values import Value
@@ -28,26 +30,35 @@ if TYPE_CHECKING:
 @op("numpy.ndarray.__getitem__")
 def getitem(call: Call, self: Value, index: Value) -> Value:
     """`x[index]`: https://numpy.org/doc/stable/user/basics.indexing.html"""
+    kind, own = element_kind(call, self), call.shape(self)
     if isinstance(index, Const) and isinstance(index.value, str):
-        # A field of a structured array.
-        return call.unranked()
-    kind = element_kind(call, self)
-    own = call.shape(self)
+        field = fields_of(kind).get(index.value)
+        return call.unranked() if field is None else array(call, of_field(call, own, field), field.kind)
+    if is_record(kind) and (fewer := subset(call, kind, index)):
+        return array(call, own, fewer)
     objects = kind is None and (call.dialect.takes_objects_apart or call.dialect.anything_is_element)
     shape = own if objects and own.rank == 0 else indexed(call, own, index, call.lib)
     if shape is None:
         return call.unranked(kind)
     if objects and shape.rank == 0:
         return call.unknown("item")  # an element may be any object, not an array at all
-    content = picked(call, self, index) if isinstance(self, Tensor) else None
-    return Tensor(call.lib, shape, kind, content=content)
+    if not isinstance(self, Tensor):
+        return Tensor(call.lib, shape, kind)
+    made = Tensor(call.lib, shape, kind, content=picked(call, self, index))
+    # Some of different places are different places; who writes into one of the two arrays writes into both.
+    row = self.places if isinstance(index, Slice) else None
+    return made if row is None else replace(made, places=row).copied(self)
 
 
 @op("numpy.ndarray.__setitem__")
 def setitem(call: Call, self: Value, index: Value, value: Value) -> Value:
     """`x[index] = value`: https://numpy.org/doc/stable/user/basics.indexing.html#assigning-values-to-indexed-arrays"""
     kind = element_kind(call, self)
-    if kind is None and call.shape(self).rank == 0:
+    field = fields_of(kind).get(index.value) if isinstance(index, Const) and isinstance(index.value, str) else None
+    if field is not None:
+        place = array(call, of_field(call, call.shape(self), field), field.kind)
+        return setitem(call, place, Const(...), value)
+    if (is_record(kind) and not isinstance(value, Tensor)) or (kind is None and call.shape(self).rank == 0):
         return NONE
     slot = indexed(call, call.shape(self), index, call.lib)
     # A cell of an array of objects holds anything.

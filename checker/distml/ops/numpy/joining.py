@@ -11,6 +11,7 @@ from distml.ops.call import NONE, UNKNOWN, ZERO, Call
 from distml.ops.numpy.dtypes import content_of, element_kind
 from distml.ops.numpy.ranges import slice_kind, slice_length
 from distml.ops.numpy.results import array, into
+from distml.ops.numpy.sorting import places_of
 from distml.ops.registry import op
 from distml.ops.rules import join, split
 from distml.ops.rules.axes import axis_in, pad_front, replace_axis
@@ -150,6 +151,8 @@ def delete(call: Call, arr: Value, obj: Value, axis: Value = NONE) -> Value:
     if number is not UNKNOWN and size is not None and not isinstance(number, bool):
         _in_range(call, number, size, shape)
         left = size - 1
+    elif size is not None and places_of(obj) == size and call.shape(obj).rank == 1:
+        left = size - call.shape(obj).head[0]
     return array(call, replace_axis(call, shape, at, left), element_kind(call, arr))
 
 

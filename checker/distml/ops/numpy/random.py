@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.ops.call import FALSE, NONE, UNKNOWN, ZERO, Call
+from distml.ops.call import FALSE, NONE, TRUE, UNKNOWN, ZERO, Call
 from distml.ops.numpy.dtypes import element_kind, kind_of
 from distml.ops.numpy.results import array, into
 from distml.ops.python.likeness import low_of
 from distml.ops.registry import op
 from distml.ops.rules.sizes import of_items, shape_from
-from distml.shapes import Shape
+from distml.shapes import Dim, Shape
 from distml.values import Const, InstanceRecord, Lib, Num, Prim, Tensor
 
 if TYPE_CHECKING:
@@ -152,11 +152,19 @@ def choice(call: Call, *args: Value, **options: Value) -> Value:
     # A pool of one number n is range(n).
     if shape.rank == 0 or legacy:
         kind = "int" if shape.rank == 0 else element_kind(call, pool)
-        return array(call, sized(call, size, Shape.of()), kind)
-    return _along(call, pool, shape, size, given.get("axis", ZERO))
+        drawn = array(call, sized(call, size, Shape.of()), kind)
+    else:
+        drawn = _along(call, pool, shape, size, given.get("axis", ZERO))
+    once = call.flag(given.get("replace", TRUE)) is False and drawn.shape.rank == 1
+    return replace(drawn, places=_row(call, pool)) if once else drawn
 
 
-def _along(call: Call, pool: Value, shape: Shape, size: Value, axis: Value) -> Value:
+def _row(call: Call, pool: Value) -> Dim | None:
+    """How long the row is whose places a pool holds, a number or an array."""
+    return pool.places if isinstance(pool, Tensor) and pool.shape.rank else call.dim(pool)
+
+
+def _along(call: Call, pool: Value, shape: Shape, size: Value, axis: Value) -> Tensor:
     kind = element_kind(call, pool)
     drawn = sized(call, size, Shape.of())
     if shape.dims is None or drawn.dims is None:
@@ -184,13 +192,13 @@ def permutation(call: Call, *args: Value, **options: Value) -> Value:
     given = dict(zip(("x", "axis"), _own(call, args), strict=False)) | options
     items = given["x"]
     if isinstance(items, Const | Num) and call.name.endswith("permutation"):
-        return array(call, of_items(call, [items]), "int")
+        return replace(array(call, of_items(call, [items]), "int"), places=call.dim(items))
     if isinstance(items, Prim):
         return array(call, [None], "int")
     shape = call.shape(items)
     if isinstance(items, Tensor) and shape.rank:
         call.axis(given.get("axis", ZERO), shape.rank)
-        return array(call, shape, items.dtype)
+        return replace(array(call, shape, items.dtype), places=items.places)
     return array(call, shape, element_kind(call, items)) if shape.rank else call.unranked()
 
 

@@ -39,7 +39,8 @@ def arange(
         content = tuple(Const(number) for number in range(*numbers))
     shape = Shape((call.symbol("length") if length is None else length,))
     largest = range_largest(call, start, stop, step, dtype) if content is None and kind == "int" else None
-    return Tensor(call.lib, shape, kind, content=content, largest=largest)
+    row = length if kind == "int" and numbers[0] == 0 and numbers[2] == 1 else None
+    return Tensor(call.lib, shape, kind, content=content, largest=largest, places=row)
 
 
 @op("numpy.linspace", "numpy.logspace", "numpy.geomspace")

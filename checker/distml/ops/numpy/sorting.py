@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, ZERO, Call
@@ -26,7 +27,8 @@ LAST, TEN = Const(-1), Const(10)
 def sort(call: Call, a: Value, axis: Value = LAST, *_: Value, **options: Value) -> Value:
     """numpy.sort(a, axis): https://numpy.org/doc/stable/reference/generated/numpy.sort.html"""
     if not call.name.endswith("argsort"):
-        return array(call, _along(call, a, axis), element_kind(call, a))
+        row = a.places if isinstance(a, Tensor) else None
+        return replace(array(call, _along(call, a, axis), element_kind(call, a)), places=row)
     shape = _along(call, a, axis)
     return array(call, Shape.of(1) if shape.rank == 0 else shape, "int")
 
@@ -143,7 +145,31 @@ def unique_values(call: Call, x: Value) -> Value:
     return Tup(tuple(parts[name] for name in names), f"Unique{kind.capitalize()}Result", names)
 
 
-@op("numpy.union1d", "numpy.setdiff1d", "numpy.setxor1d")
+@op("numpy.setdiff1d")
+def setdiff1d(call: Call, ar1: Value, ar2: Value, assume_unique: Value = FALSE) -> Value:
+    """numpy.setdiff1d(ar1, ar2): https://numpy.org/doc/stable/reference/generated/numpy.setdiff1d.html
+
+    Of a whole row of places, the others are left.
+    """
+    kind = element_kind(call, ar1)
+    left = _others(call, ar1, ar2)
+    return vector(call, kind) if left is None else Tensor(call.lib, Shape((left,)), kind, places=places_of(ar1))
+
+
+def places_of(value: Value) -> Dim | None:
+    """How long the row is of which an array holds some places, each once."""
+    return value.places if isinstance(value, Tensor) else None
+
+
+def _others(call: Call, whole: Value, some: Value) -> Dim | None:
+    """How many places of a row are left without some of them."""
+    row, taken = places_of(whole), call.shape(some)
+    if row is None or call.shape(whole).dims != (row,) or row != places_of(some) or taken.rank != 1:
+        return None
+    return row - taken.head[0]
+
+
+@op("numpy.union1d", "numpy.setxor1d")
 def union1d(call: Call, ar1: Value, ar2: Value, assume_unique: Value = FALSE) -> Value:
     """numpy.union1d(ar1, ar2): https://numpy.org/doc/stable/reference/generated/numpy.union1d.html"""
     return vector(call, promote((element_kind(call, ar1), element_kind(call, ar2))))

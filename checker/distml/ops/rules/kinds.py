@@ -27,13 +27,10 @@ def kind_of(value: Value) -> str | None:
 
 def promote(kinds: Iterable[str | None]) -> str | None:
     """The kind arithmetic on these kinds gives, None when one of them is unknown."""
-    highest = "bool"
-    for kind in kinds:
-        if kind is None:
-            return None
-        if ORDER[kind] > ORDER[highest]:
-            highest = kind
-    return highest
+    found = set(kinds) or {"bool"}
+    if len(found) == 1:
+        return found.pop()
+    return None if None in found or not found <= ORDER.keys() else max(found, key=lambda kind: ORDER[kind or ""])
 
 
 def floating(kind: str | None) -> str | None:

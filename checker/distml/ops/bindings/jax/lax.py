@@ -145,9 +145,20 @@ def cut_axis(call: Call, x: Value, start: Value, limit: Value, stride: Value, ax
     return call.tensor(axis_rules.replace_axis(call, shape, at, length), kind_of(x))
 
 
+def _begins(call: Call, shape: Shape, start: Value) -> None:
+    """A part begins at a place of each axis (SHP301)."""
+    items = None if isinstance(start, Tensor) else call.items(start)
+    vector = call.shape(start) if isinstance(start, Tensor) else None
+    given = vector.head[0] if vector is not None and vector.rank == 1 else None if items is None else Dim.of(len(items))
+    if shape.dims is not None and given is not None and given.differs(len(shape.dims)):
+        text = f"{call.text}: {given} places to begin for the {len(shape.dims)} axes of {call.show(shape)}"
+        call.fail("SHP301", text, *call.notes(*shape.dims))
+
+
 def dynamic_slice(call: Call, x: Value, start: Value, sizes: Value) -> Value:
     """jax.lax.dynamic_slice: a part of these sizes, which fits into x (SHP302)."""
     shape, (lengths,) = _per_axis(call, call.shape(x), sizes)
+    _begins(call, shape, start)
     if lengths is None:
         return call.unranked(kind_of(x))
     for size, length in zip(shape.dims or (), lengths, strict=False):
@@ -189,7 +200,13 @@ bind(
 
 
 def update(call: Call, x: Value, part: Value, start: Value) -> Value:
-    """jax.lax.dynamic_update_slice: the part has as many axes as x and fits into it (SHP305)."""
+    """jax.lax.dynamic_update_slice: the part begins at a place of each axis, and fits into x (SHP305)."""
+    _begins(call, call.shape(x), start)
+    return _updated(call, x, part)
+
+
+def _updated(call: Call, x: Value, part: Value) -> Value:
+    """A part has as many axes as x, and fits into it."""
     shape, given = call.shape(x), call.shape(part)
     if shape.dims is None or given.dims is None:
         return call.tensor(shape, kind_of(x))
@@ -206,7 +223,7 @@ def update(call: Call, x: Value, part: Value, start: Value) -> Value:
 def update_axis(call: Call, x: Value, part: Value, start: Value, axis: Value) -> Value:
     """jax.lax.dynamic_update_slice_in_dim: the part starts at a place of one axis."""
     axis_rules.axis_in(call, axis, call.shape(x))
-    return update(call, x, part, start)
+    return _updated(call, x, part)
 
 
 def update_index(call: Call, x: Value, part: Value, start: Value, axis: Value) -> Value:

@@ -114,6 +114,8 @@ bind(
     f"{_ROOT}random.stateless_normal",
     f"{_ROOT}random.stateless_truncated_normal",
 )
+_BETWEEN = "-minval=0 -maxval=None dtype='float32' -name=None -alg='auto_select'"
+bind(filled("float"), f"shape -seed {_BETWEEN}", f"{_ROOT}random.stateless_uniform")
 
 
 def distinct(call: Call, x: Value) -> Value:
