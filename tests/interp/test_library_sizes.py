@@ -62,6 +62,17 @@ def test_asking_changes_nothing(head: str, asked: str, then: str, size: list[int
     assert [each.code for each in found] == ["SHP102"]
 
 
+EMPTY = """signal.periodogram(np.empty(0)), signal.welch(np.empty((3, 0)))
+signal.stft(np.empty((2, 0)), nperseg=8)
+h = signal.freqz(np.ones((3, 5, 1)), worN=16)[1]
+h[2, :] + signal.freqz(np.ones(3), worN=16)[1]
+"""
+
+
+def test_no_samples_and_several_filters_are_no_mistake() -> None:
+    assert not errors_of(SCIPY + EMPTY)
+
+
 RIGHT = (
     "folds = model_selection.KFold(3)\nfor a, b in list(folds.split(X)):\n    X[a] @ np.ones((6, 2))",
     "for a, b in model_selection.GroupKFold(2).split(X, y, groups=y):\n    X[b] + np.zeros((7, 6))",

@@ -133,14 +133,16 @@ def lfilter_zi(b, a):
 
 
 def freqz(b, a=1, worN=512, *args, **options):
-    """freqz(b, a): a number for each frequency"""
-    plain = isinstance(worN, int) and not args and "include_nyquist" not in options and "plot" not in options
+    """freqz(b, a): a number for each frequency, of one filter"""
+    numerator, denominator = as_array(b), as_array([a] if isinstance(a, (int, float)) else a)
+    one = is_array(numerator) and is_array(denominator) and numerator.ndim == 1 and denominator.ndim == 1
+    plain = one and isinstance(worN, int) and not args and "include_nyquist" not in options and "plot" not in options
     return (numbers(worN), numbers(worN)) if plain else (resolved(worN), resolved(worN))
 
 
 def sosfreqz(sos, worN=512, *args, **options):
     """sosfreqz(sos): a number for each frequency"""
-    return freqz(sos, 1, worN, *args, **options)
+    return freqz([1], 1, worN, *args, **options)
 
 
 freqz_sos = sosfreqz
@@ -231,5 +233,6 @@ def periodogram(
     x = as_array(x)
     if not is_array(x) or nfft is not None or axis != -1 or return_onesided is not True or np.iscomplexobj(x):
         return resolved(x), resolved(x)
-    powers = np.fft.rfft(x)
-    return numbers(powers.shape[-1]), numbers(*powers.shape)
+    # Of no samples there are no frequencies, and no mistake either.
+    count = x.shape[-1] // 2 + 1 if x.shape[-1] else resolved(x)
+    return numbers(count), numbers(*x.shape[:-1], count)

@@ -16,7 +16,8 @@ class _Segments:
         self.known = isinstance(window, (str, tuple)) and isinstance(usual, int)
         self.length = min(usual, x.shape[-1]) if self.known else resolved(nperseg)
         self.overlap = self.length // shared if noverlap is None else noverlap
-        self.step = self.length - self.overlap
+        # Of no samples there are no segments.
+        self.step = max(self.length - self.overlap, 1)
         self.known = self.known and isinstance(self.overlap, int)
         self.frequencies = (self.length if nfft is None else nfft) // 2 + 1
 
@@ -25,7 +26,7 @@ def _cut(x, window, nperseg, noverlap, nfft, options, shared=2):
     """The signal and its segments; None where more than their sizes is asked for."""
     x = as_array(x)
     plain = options.get("axis", -1) == -1 and options.get("return_onesided", True) is True
-    if not plain or not is_array(x) or np.iscomplexobj(x):
+    if not plain or not is_array(x) or np.iscomplexobj(x) or x.size == 0:
         return x, None
     segments = _Segments(x, window, nperseg, noverlap, nfft, shared)
     return x, segments if segments.known else None
