@@ -490,3 +490,11 @@ def test_whether_there_is_another_is_not_what_is_in_it(asked: str) -> None:
     assert told(f"{body}    x = next(it, None)\n    if dist.get_rank() == 0:\n        print(value)\n") == [
         "print(value)"
     ]
+
+
+@pytest.mark.parametrize("name", ["rank", "rank_id", "process_index"])
+def test_a_parameter_that_only_its_name_calls_a_rank_chooses_no_part(name: str) -> None:
+    """What is chosen by the rank itself is this rank's part."""
+    body = f"def best(scores, {name}):\n    dist.barrier()\n    print(arrays[{name}].mean())\n"
+    assert told(body) == []
+    assert told(f"{body}best(arrays, dist.get_rank())\n") == [f"print(arrays[{name}].mean())"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from distml.spmd import names
 from distml.spmd.expressions import value
 from distml.spmd.run import Run
-from distml.spmd.values import Function, Items, Scalar, Scope, Table, Value, derived
+from distml.spmd.values import Function, Items, Known, Scalar, Scope, Table, Value, derived
 
 
 def arguments(run: Run, scope: Scope, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
@@ -58,7 +59,9 @@ def bind(
         elif each.arg in defaults and not ({"*", "**"} & set(named)) and (defaults_hold or "group" in each.arg):
             scope.names[each.arg] = value(run, function.scope, defaults[each.arg])
         else:
-            scope.names[each.arg] = names.custom(run, source, each.arg) or derived(each.arg, *hidden)
+            found = names.custom(run, source, each.arg) or derived(each.arg, *hidden)
+            # A name alone does not say that what is chosen by the number is this rank's part of the data.
+            scope.names[each.arg] = replace(found, ranked=False) if isinstance(found, Known) else found
     if args.vararg:
         scope.names[args.vararg.arg] = Items([*given[len(plain) :], *hidden], "tuple", "*" not in named)
     if args.kwarg:
