@@ -74,7 +74,7 @@ def _call(vm: Machine, function: Function, arguments: Arguments, node: ast.AST) 
     if vm.watcher is not None or vm.flow is not None or (vm.shape_log is not None and vm.shape_log.functions):
         # What a call demands, and what it makes of what, is told only while it is followed.
         return _run(vm, function, bound, node)
-    known = recall(vm, function, bound)
+    known = None if scope_of(function.node).is_told else recall(vm, function, bound)
     if known is not None:
         return known
     made: Value | None
@@ -96,6 +96,14 @@ def run_around(
         return False
     _run(vm, function, bound, node, block)
     return True
+
+
+def run_again(
+    vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST, block: Callable[[Value], Value]
+) -> None:
+    """Run the generator function of a call that was made, with `block` where it yields."""
+    if not too_heavy(vm, function) and not _too_deep(vm, function, bound):
+        _run(vm, function, bound, node, block)
 
 
 def run_returning(

@@ -8,14 +8,14 @@ from __future__ import annotations
 import ast
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.correspondence import unknowns_in
 from distml.interp.join import Wild, join_many, join_values, widen_records, widen_values
 from distml.interp.recording import start_recording, stop_recording
 from distml.interp.several import Several
 from distml.interp.state import written_since
-from distml.values import NONE, IteratorRecord, Record, Ref, Tup, Value, alternatives
+from distml.values import NONE, Function, IteratorRecord, Record, Ref, Tup, Value, alternatives
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -113,12 +113,21 @@ def _both(vm: Machine, old: Value | Record, new: Value | Record, wild: Wild) -> 
     return widen_values(vm, old, new, wild)
 
 
+class Body(NamedTuple):
+    """A generator that does something with what it is sent: its function and arguments, and what was made of it."""
+
+    function: Function
+    bound: dict[str, Value]
+    record: Record
+
+
 class Later:
     """What the body of a generator, which is still to run, has read and changes: each with the value it may meet and set."""
 
     def __init__(self, vm: Machine, reads: Iterable[Hashable], changes: Iterable[Hashable]) -> None:
         self.reads = tuple((key, vm.state.get(key)) for key in reads)
         self.changes = tuple((key, vm.state.get(key)) for key in changes)
+        self.body: Body | None = None
 
     def goes_on(self, vm: Machine, record: Record | None) -> Record | None:
         """What is left to give, unknown where what the body read has changed since; as it is asked for, the body runs on, and
@@ -127,15 +136,21 @@ class Later:
             now = vm.state.get(key)
             if now is not value and now != value and _covered(value, now):
                 vm.state.set(key, _both(vm, value, now, Wild(dynamic=True)))
-        for key, value in self.reads:
-            now = vm.get(key)
-            if now is not value and now != value:
-                return IteratorRecord(None)
-        return record
+        return record if self.is_as_before(vm) else IteratorRecord(None)
 
-    def again(self, vm: Machine, key: Callable[[Hashable], Hashable]) -> Later:
-        """That of a generator like this one, made by a call like the one that made it, with its keys renamed."""
-        return Later(vm, [key(each) for each, _ in self.reads], [key(each) for each, _ in self.changes])
+    def is_as_before(self, vm: Machine) -> bool:
+        """Whether what the body read is as it was."""
+        return all((now := vm.get(key)) is value or now == value for key, value in self.reads)
+
+    def again(
+        self, vm: Machine, key: Callable[[Hashable], Hashable], value: Callable[[Value], Value], record: Record
+    ) -> Later:
+        """That of a generator like this one, made by a call like the one that made it, with its keys and values renamed."""
+        made = Later(vm, [key(each) for each, _ in self.reads], [key(each) for each, _ in self.changes])
+        if self.body is not None:
+            bound = {name: value(each) for name, each in self.body.bound.items()}
+            made.body = Body(self.body.function, bound, record)
+        return made
 
 
 def made_of(vm: Machine, made: Value, reads: Iterable[Hashable], changes: Iterable[Hashable]) -> Value:
@@ -228,5 +243,9 @@ class Entry:
         """What the call gives: `items`, or an unknown number of all that was handed out; no end of them if `endless`."""
         changes = self.outside.blur(vm)
         item = None if items is not None else _any(vm, self.frame)
-        made = vm.allocate(IteratorRecord(items, item, endless=endless))
-        return made_of(vm, made, () if vm.recording is None else vm.recording.reads, changes)
+        record = IteratorRecord(items, item, endless=endless)
+        made = made_of(vm, vm.allocate(record), () if vm.recording is None else vm.recording.reads, changes)
+        function = self.frame.function
+        if isinstance(made, Ref) and function is not None and self.frame.scope.is_told:
+            vm.generated[made.address].body = Body(function, self.frame.arguments, record)
+        return made

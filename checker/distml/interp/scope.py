@@ -21,7 +21,17 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 class Scope:
     """The names one scope binds, and how it treats the others."""
 
-    __slots__ = ("globals", "is_class", "is_generator", "is_module", "last", "locals", "nonlocals")
+    __slots__ = (
+        "answers",
+        "delegates",
+        "globals",
+        "is_class",
+        "is_generator",
+        "is_module",
+        "last",
+        "locals",
+        "nonlocals",
+    )
 
     def __init__(self, *, is_module: bool = False, is_class: bool = False) -> None:
         self.is_module = is_module
@@ -31,7 +41,14 @@ class Scope:
         """The last line in which a statement or an expression sets a name."""
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
-        self.is_generator = False
+        self.is_generator = self.delegates = False
+        self.answers = 0
+        """How many `yield` there are whose value, which is sent, is used."""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is a generator that does something with what it is sent, itself."""
+        return self.answers > 0 and not self.delegates
 
 
 _REMEMBERED = "distml_scope"
@@ -114,6 +131,10 @@ def _bind(node: ast.AST, scope: Scope) -> None:
         scope.locals.add(node.rest)
     elif isinstance(node, ast.Yield | ast.YieldFrom):
         scope.is_generator = True
+        scope.delegates |= isinstance(node, ast.YieldFrom)
+        scope.answers += 1
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield):
+        scope.answers -= 1
 
 
 def _target_names(target: ast.AST) -> Iterator[str]:

@@ -30,6 +30,7 @@ from distml.interp.modes import MODES
 from distml.interp.open_classes import type_of
 from distml.interp.parametrized import PARAMETRIZED
 from distml.interp.reveal import describe
+from distml.interp.sending import SENDING
 from distml.interp.storage import forget_attributes, view_of
 from distml.interp.submodules import SETTERS, SUBMODULES
 from distml.interp.typetests import has_attribute, is_callable, is_instance, real_class
@@ -430,3 +431,4 @@ SPECIAL.update(INTROSPECTION)
 SPECIAL.update(METACLASSES)
 SPECIAL.update(DATA)
 SPECIAL.update(LIGHTNING)
+SPECIAL.update(SENDING)

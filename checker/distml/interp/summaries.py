@@ -125,7 +125,9 @@ def _replay(vm: Machine, summary: Summary, pairs: Correspondence) -> Value:
     for key, value in summary.changes.items():
         _change(vm, renaming, key, value)
     for key in [key for key in summary.changes if key in vm.generated] if vm.generated else ():
-        vm.generated[renaming.key(key)] = vm.generated[key].again(vm, renaming.key)
+        vm.generated[renaming.key(key)] = vm.generated[key].again(
+            vm, renaming.key, renaming.value, vm.at(renaming.key(key))
+        )
     return renaming.value(summary.result)
 
 

@@ -137,9 +137,9 @@ def next_(call: Call, iterator: Value, default: Value | None = None, /) -> Value
     return call.unknown() if method is None else call.apply(method)
 
 
-@op("builtins.iterator.close", "builtins.iterator.throw")
+@op("builtins.iterator.close", "builtins.iterator.throw", "builtins.iterator.send")
 def close(call: Call, self: Value, *args: Value) -> Value:
-    """generator.close(): https://docs.python.org/3/reference/expressions.html#generator.close; nothing is known behind `throw`"""
+    """generator.close(): https://docs.python.org/3/reference/expressions.html#generator.close"""
     if isinstance(self, Ref):
         call.world.replace(self, IteratorRecord(() if call.name.endswith("close") else None))
     return NONE if call.name.endswith("close") else call.unknown()
