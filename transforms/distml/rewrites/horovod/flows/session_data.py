@@ -47,6 +47,11 @@ _SHUFFLES = re.compile(
     r"tensorflow\.(examples\.tutorials\.mnist\.input_data|contrib\.learn\.(\w+\.)*mnist)\.read_data_sets"
 )
 """What makes data sets that are shuffled by NumPy's generator, and seeds that anew on each rank unless it is given a seed."""
+_PIPELINES = (
+    (re.compile(r"tensorflow\.data\.Dataset\b.*\.shuffle"), 1),
+    (re.compile(r"tensorflow\.(contrib\.data|data\.experimental)\.shuffle_and_repeat"), 2),
+)
+"""What shuffles in the graph, and the position at which it is given a seed."""
 _DRAW = Note(
     "draw one batch per rank and keep this rank's",
     "ranks that draw the same batches compute one gradient many times",
@@ -71,6 +76,8 @@ def distribute(plan: Plan, graph: Graph, runs: list[Run]) -> bool:
     divided = any([bool(dealt), *[_draw(plan, graph, run) for run in runs if run not in dealt]])
     if divided and plan.options.shard == "auto":
         plan.once(_one_order)
+        if any(entries(run, graph) for run in runs):
+            plan.once(_shuffled_alike)
     return divided
 
 
@@ -208,6 +215,15 @@ def _one_order(plan: Plan) -> None:
     for kind in sorted(_arranges(plan.program) & SEED.keys()):
         seed = spell(plan, unit.tree.body[-1], SEED[kind], at_start=True)
         behind_start(plan, unit, f"{seed}(0)", ALIKE)
+
+
+def _shuffled_alike(plan: Plan) -> None:
+    """Have the graph of each rank shuffle alike what a session reads to be fed: ranks take turns in that, too."""
+    for call in plan.program.calls:
+        last = next((at for paths, at in _PIPELINES if plan.program.matches(call.func, paths)), None)
+        if last is not None and len(call.args) <= last and plan.may_change(call):
+            if not any(keyword.arg in ("seed", None) for keyword in call.keywords):
+                plan.patch(call).keyword(call, "seed", "0", ALIKE)
 
 
 def _said(call: ast.Call, name: str) -> bool:
