@@ -57,3 +57,31 @@ def test_programs_of_tensorflow_2_are_told_of_their_gpus(says: str) -> None:
     assert 'tf.config.list_physical_devices("GPU")' in found
     assert "Adam(learning_rate=0.01 * hvd.size())" in found
     assert "import horovod.tensorflow.keras as hvd" in found
+
+
+LEARN = """\
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import optimizers
+
+tf.set_random_seed(1)
+
+
+def learn(optimizer, name):
+    model = keras.models.Sequential([keras.layers.Dense(1, input_shape=(4,))])
+    model.compile({optimizer}, "mse")
+    model.fit(np.ones([64, 4]), np.ones([64, 1]), callbacks=[keras.callbacks.ModelCheckpoint("m.h5")])
+
+
+learn(keras.optimizers.SGD(0.1), "sgd")
+"""
+
+
+@pytest.mark.parametrize("optimizer", ['"sgd"', "optimizer", "optimizers.get(name)", "name"])
+def test_what_is_added_is_of_the_package_that_is_used(optimizer: str) -> None:
+    """The package `keras` takes no optimizers of TensorFlow's."""
+    found = rewritten(LEARN.format(optimizer=optimizer))
+    assert "DistributedOptimizer" in found
+    assert "tf.keras" not in found
+    assert "from tensorflow import keras" not in found

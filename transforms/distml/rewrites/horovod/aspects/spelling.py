@@ -62,7 +62,7 @@ def _reached(plan: Plan, unit: Unit, name: str, path: str) -> str | None:
             return name
         if path.startswith(value.name + "."):
             return name + path[len(value.name) :]
-        if value.name in _KERAS and path.startswith("keras."):
+        if value.name in _KERAS and path.startswith("keras.") and not keras_alone(plan.program):
             return f"{name}.{path}"
     return None
 
