@@ -85,9 +85,12 @@ def test_the_search_finds_a_page_and_leads_to_it(browser: Browser, address: str)
 
 
 def test_the_site_is_dark_for_those_who_prefer_it(browser: Browser, address: str) -> None:
+    from selenium.webdriver.support.ui import WebDriverWait
+
     for dark, scheme in ((True, "slate"), (False, "default")):
         browser.open(address, dark=dark)
-        assert browser.ask("return document.body.dataset.mdColorScheme") == scheme
+        shown = f"return document.body.dataset.mdColorScheme === '{scheme}'"
+        WebDriverWait(browser.driver, 20).until(lambda driver, shown=shown: driver.execute_script(shown))
 
 
 def test_diagrams_are_drawn(browser: Browser, address: str) -> None:

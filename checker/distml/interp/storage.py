@@ -14,6 +14,7 @@ from distml.interp.join import join_records
 from distml.interp.library import entry_of, is_module, library_bases
 from distml.interp.several import are_several
 from distml.ops.call import FALSE, TRUE
+from distml.ops.registry import LIBRARIES
 from distml.values import (
     Class,
     Const,
@@ -76,7 +77,9 @@ def is_submodule(vm: Machine, value: Value) -> bool | None:
         return found.pop() if len(found) == 1 else None
     record = vm.record(value) if isinstance(value, Ref) else None
     if not isinstance(record, InstanceRecord):
-        return None if isinstance(value, Opaque | Expr) else False
+        # what another package names may be a layer; functions, classes and types of the libraries that are known are none
+        foreign = isinstance(value, Lib) and value.name.partition(".")[0] not in LIBRARIES
+        return None if foreign or isinstance(value, Opaque | Expr) else False
     if isinstance(record.cls, Class):
         cls = vm.at(record.cls.address)
         return True if is_module(cls.mro) else None if cls.open and cls.kind != "enum" else False

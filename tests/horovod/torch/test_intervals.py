@@ -57,6 +57,8 @@ def forever():
         yield from loader
 
 
+"""
+TRAINER = """
 class Trainer:
     def __init__(self, loader, every):
         self.loader, self.every, self.steps = loader, every, 0
@@ -69,6 +71,7 @@ class Trainer:
                 evaluate()
 
 
+Trainer(loader, 4).run()
 """
 LOOP = "for epoch in range(2):\n    for i, (x, y) in enumerate(loader):\n        step(x, y)\n"
 COUNTED = "done = 0\nfor epoch in range(2):\n    for x, y in loader:\n        step(x, y)\n        done += 1\n"
@@ -86,7 +89,7 @@ AS_OFTEN = {
     "saving": LOOP + "        if (i + 1) % 8 == 0:\n            save()\n",
     "saving there": LOOP
     + "        if i % 8 == 0:\n            print('now')\n            torch.save(model, '/dev/null')\n",
-    "in a method": "Trainer(loader, 4).run()\n",
+    "in a method": TRAINER,
     "in two loops": LOOP
     + "        if i % every == 0:\n            for a, b in held:\n                model(a)\n            print('now')\n",
     "how many there were": COUNTED

@@ -26,6 +26,7 @@ class Pool:
 
 def main():
     dist.init_process_group("gloo")
+    dist.barrier()  # who leaves before all are connected ends the others
     pool = Pool()
     for task in ("a", "b"):
         pool.apply(task)
