@@ -92,18 +92,17 @@ def run_around(
 ) -> bool:
     """Run a generator function to its end, with `block` where it yields; False if that cannot be done."""
     bound = bind(vm, function, arguments)
-    if bound is None or too_heavy(vm, function) or _too_deep(vm, function, bound):
-        return False
-    _run(vm, function, bound, node, block)
-    return True
+    return bound is not None and run_again(vm, function, bound, node, block)
 
 
 def run_again(
     vm: Machine, function: Function, bound: dict[str, Value], node: ast.AST, block: Callable[[Value], Value]
-) -> None:
-    """Run the generator function of a call that was made, with `block` where it yields."""
-    if not too_heavy(vm, function) and not _too_deep(vm, function, bound):
-        _run(vm, function, bound, node, block)
+) -> bool:
+    """The same for the arguments of a call that was made."""
+    if too_heavy(vm, function) or _too_deep(vm, function, bound):
+        return False
+    _run(vm, function, bound, node, block)
+    return True
 
 
 def run_returning(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from distml.interp.arguments import Arguments
-    from distml.interp.generators import Later
+    from distml.interp.generators import Body, Later
     from distml.interp.machine import Machine
 
 _SENT = "values sent"
@@ -30,7 +30,7 @@ _TAKEN = "values taken"
 _WAITS = "the mark of a generator that was only told values"
 """Variables that no program can name: paths join them like any other."""
 MAX_SENT = 3
-"""Longer behind the first `yield` a body is not followed value by value; `while True` is, for as many turns."""
+"""With how many values behind the first `yield` a body is followed one by one."""
 
 
 def send(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -50,28 +50,35 @@ def next_(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 def _advance(vm: Machine, generator: Value, value: Value, node: ast.AST) -> Value | None:
     """What a generator hands out when it is sent a value; None if it is not one that was only told values so far."""
     later = vm.generated.get(generator.address) if isinstance(generator, Ref) else None
-    if later is None or later.body is None or not isinstance(generator, Ref) or not later.is_as_before(vm):
+    if not isinstance(generator, Ref) or later is None or later.body is None or not later.is_as_before(vm):
         return None
-    own = generator.address
-    before, waits = vm.variable(own, _SENT) or Tup(()), vm.variable(own, _WAITS)
-    record = vm.at(own)
-    if waits is None:
-        fresh, waits = record == later.body.record, vm.opaque("waiting")
-    else:
-        fresh = isinstance(record, IteratorRecord) and record.item == waits
-    if not fresh or (before == Tup(()) and value != NONE):
+    mark, before = _mark(vm, generator, later.body), vm.variable(generator.address, _SENT) or Tup(())
+    if mark is None or (before == Tup(()) and value != NONE):
         return None
+    vm.assign(generator.address, _WAITS, mark)
+    vm.replace(generator, IteratorRecord(None, mark))
+    sent, like = _told(vm, generator.address, before, value)
+    return _exactly(vm, later, sent.items, node) if isinstance(sent, Tup) else _likely(vm, later, like, node)
+
+
+def _mark(vm: Machine, generator: Ref, body: Body) -> Value | None:
+    """What stands in the place of the items of a generator that was only told values so far; None of any other."""
+    known, record = vm.variable(generator.address, _WAITS), vm.at(generator.address)
+    if known is None:
+        return vm.opaque("waiting") if record == body.record else None
+    return known if isinstance(record, IteratorRecord) and record.item == known else None
+
+
+def _told(vm: Machine, own: int, before: Value, value: Value) -> tuple[Value, Value]:
+    """Note what a generator is sent: all values so far, unless they are too many, and one like those behind the first."""
     known = isinstance(before, Tup) and len(before.items) <= MAX_SENT
     sent = Tup((*before.items, value)) if known and isinstance(before, Tup) else vm.opaque("sent")
-    like = vm.variable(own, _LIKE)
-    if before != Tup(()):
-        like = value if like is None else join_values(vm, like, value)
     vm.assign(own, _SENT, sent)
-    vm.assign(own, _WAITS, waits)
-    if like is not None:
+    like = vm.variable(own, _LIKE)
+    like = value if like is None else join_values(vm, like, value)
+    if before != Tup(()):
         vm.assign(own, _LIKE, like)
-    vm.replace(generator, IteratorRecord(None, waits))
-    return _exactly(vm, later, sent.items, node) if isinstance(sent, Tup) else _likely(vm, later, like or value, node)
+    return sent, like
 
 
 def _exactly(vm: Machine, later: Later, sent: tuple[Value, ...], node: ast.AST) -> Value:

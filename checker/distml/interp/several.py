@@ -213,7 +213,7 @@ class Several:
         if isinstance(value, Union):
             return self._covered((), value.options)
         if isinstance(value, Tensor):
-            return replace(value.either(), shape=self._loose(value.shape), content=None, largest=None, places=None)
+            return value.either().overwritten(self._loose(value.shape))
         if isinstance(value, Tup):
             return replace(value, items=tuple(map(self.plain, value.items)))
         if isinstance(value, Ref) and self._is_young(value) and can_stand(self.vm, value):

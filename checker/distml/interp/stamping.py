@@ -54,10 +54,8 @@ def reshaped(vm: Machine, tensor: Tensor, shape: Shape) -> Tensor:
         if not tensor.may_be(other):
             return other
         if other.ident == tensor.ident and alone:
-            return replace(other, shape=shape, content=None, largest=None, places=None)
-        return replace(
-            other, shape=other.shape if keeps else vm.facts.unknown_shape(), content=None, largest=None, places=None
-        )
+            return other.overwritten(shape)
+        return other.overwritten(other.shape if keeps else vm.facts.unknown_shape())
 
     if vm.session.tensors is None:
         vm.session.tensors = {key: value for key, value in vm.base.items() if _held_by(vm, value)}
@@ -67,7 +65,7 @@ def reshaped(vm: Machine, tensor: Tensor, shape: Shape) -> Tensor:
         changed = _everywhere(value, held)
         if changed is not value and vm.state.get(key) is value:
             vm.state.set(key, changed)
-    return replace(tensor, shape=shape, content=None, largest=None, places=None)
+    return tensor.overwritten(shape)
 
 
 def _held_by(vm: Machine, value: Any) -> tuple[Tensor, ...]:

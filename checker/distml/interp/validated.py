@@ -14,6 +14,7 @@ from distml.interp.arguments import Arguments
 from distml.interp.calls import call_value, unknown_call
 from distml.interp.imports import resolve_import
 from distml.interp.library import PYDANTIC
+from distml.source.bindings import last_name
 from distml.values import (
     NONE,
     Class,
@@ -68,7 +69,11 @@ class Asked(NamedTuple):
         node, within = self.node, None
         if isinstance(node, ast.Name) and node.id not in self.through:
             within = self._alias(node.id)
-        if isinstance(node, ast.Subscript) and _name(node.value) == "Annotated" and isinstance(node.slice, ast.Tuple):
+        if (
+            isinstance(node, ast.Subscript)
+            and last_name(node.value) == "Annotated"
+            and isinstance(node.slice, ast.Tuple)
+        ):
             first, *said = node.slice.elts
             plain = all(isinstance(each, ast.Call) and self._is_field(each.func) for each in said)
             within = self.part(first) if plain else None
@@ -79,7 +84,7 @@ class Asked(NamedTuple):
         node = self.node
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             return [self.part(node.left), self.part(node.right)]
-        whole = _name(node.value) if isinstance(node, ast.Subscript) else ""
+        whole = last_name(node.value) if isinstance(node, ast.Subscript) else ""
         if isinstance(node, ast.Subscript) and whole == "Optional":
             return [self.part(node.slice), self.part(ast.Constant(None))]
         if isinstance(node, ast.Subscript) and whole == "Union" and isinstance(node.slice, ast.Tuple):
@@ -89,7 +94,7 @@ class Asked(NamedTuple):
     def literals(self) -> list[object] | None:
         """The constants of `Literal[...]`, None for anything else."""
         node = self.node
-        if not isinstance(node, ast.Subscript) or _name(node.value) != "Literal":
+        if not isinstance(node, ast.Subscript) or last_name(node.value) != "Literal":
             return None
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         known: list[object] = [each.value for each in parts if isinstance(each, ast.Constant)]
@@ -107,17 +112,13 @@ class Asked(NamedTuple):
         return None if value is None else self._replace(node=value, through=self.through | {name})
 
 
-def _name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
 def _bound(statement: ast.stmt) -> list[str]:
     """The names that an assignment, or the definition of an alias, gives a value."""
     if isinstance(statement, ast.Assign):
-        return [_name(each) for each in statement.targets]
+        return [last_name(each) for each in statement.targets]
     if isinstance(statement, ast.AnnAssign):
-        return [_name(statement.target)]
-    return [_name(statement.name)] if type(statement).__name__ == "TypeAlias" else []  # type: ignore[attr-defined]
+        return [last_name(statement.target)]
+    return [last_name(statement.name)] if type(statement).__name__ == "TypeAlias" else []  # type: ignore[attr-defined]
 
 
 def given_to_model(vm: Machine, record: ClassRecord, arguments: Arguments) -> dict[str, Value] | None:
@@ -145,7 +146,7 @@ def _texts(vm: Machine, record: ClassRecord) -> set[str]:
     nodes = [each for cls in _classes(vm, record) for each in ast.walk(cls.node)]
     said = {each.name if isinstance(each, ast.FunctionDef | ast.ClassDef) else "" for each in nodes}
     said |= {each.arg or "" for each in nodes if isinstance(each, ast.keyword)}
-    return said | {_name(each) for each in nodes if isinstance(each, ast.expr)}
+    return said | {last_name(each) for each in nodes if isinstance(each, ast.expr)}
 
 
 def _fields(vm: Machine, record: ClassRecord) -> Iterator[tuple[str, Asked, bool]]:
@@ -172,10 +173,10 @@ def _kept(asked: Asked, given: Value) -> Value | None:
             return given
         return _kept(open_ones[0], given) if len(open_ones) == 1 else None
     if isinstance(asked.node, ast.Subscript) and asked.literals() is None:
-        return _within(asked, _name(asked.node.value), asked.node.slice, given)
+        return _within(asked, last_name(asked.node.value), asked.node.slice, given)
     if isinstance(given, Const):
         return given if _takes(asked, given) else None
-    return _made_into(asked.vm, asked.named(_name(asked.node)), given)
+    return _made_into(asked.vm, asked.named(last_name(asked.node)), given)
 
 
 def _takes(asked: Asked, given: Value) -> bool:
@@ -188,7 +189,7 @@ def _takes(asked: Asked, given: Value) -> bool:
     literals = asked.literals()
     if literals is not None:
         return any(type(each) is type(given.value) and each == given.value for each in literals)
-    named = _name(asked.node)
+    named = last_name(asked.node)
     return type(given.value) is _PLAIN.get(named) or any(_takes(each, given) for each in asked.members())
 
 
@@ -198,13 +199,13 @@ def _refuses(asked: Asked, given: Value) -> bool:
     record = asked.vm.record(given) if isinstance(given, Ref) else None
     if not isinstance(given, Const | Tup) and not isinstance(record, ListRecord | DictRecord | InstanceRecord):
         return False
-    members, named = asked.members(), _name(asked.node)
+    members, named = asked.members(), last_name(asked.node)
     if members:
         return all(_refuses(each, given) for each in members)
     if asked.literals() is not None or isinstance(asked.node, ast.Constant):
         return not _takes(asked, given)
     if isinstance(asked.node, ast.Subscript):
-        return _name(asked.node.value) in _LISTS | _TUPLES and isinstance(given, Const)
+        return last_name(asked.node.value) in _LISTS | _TUPLES and isinstance(given, Const)
     if named in _PLAIN:
         return given == NONE or not isinstance(given, Const)
     return _model_refuses(asked.vm, asked.named(named), given, record)

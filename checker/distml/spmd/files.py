@@ -54,7 +54,7 @@ class FileFacts:
         self._changes: dict[int, frozenset[str]] = {}
         self._members: dict[int, dict[str, ast.stmt]] = {}
 
-    @property
+    @cached_property
     def tree(self) -> ast.Module:
         """The syntax tree; an empty one where it cannot be parsed, which the check of that file says."""
         try:

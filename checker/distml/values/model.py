@@ -178,6 +178,10 @@ class Tensor(Value):
             return True
         return self.ident == other.ident or self.ident in its or other.ident in mine or not mine.isdisjoint(its)
 
+    def overwritten(self, shape: Shape) -> Tensor:
+        """This tensor with another shape, or with other elements of which nothing is known."""
+        return replace(self, shape=shape, content=None, largest=None, places=None)
+
     def copied(self, *sources: Tensor) -> Tensor:
         """An equal tensor that is another object, or may be one of `sources`."""
         kin = frozenset(source.ident for source in sources).union(*(source.kin for source in sources))

@@ -9,7 +9,7 @@ import ast
 
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import nodes_in, runs_as_script
+from distml.training.syntax import nodes_in, only_in_script, runs_as_script
 from distml.training.unit import Unit
 
 
@@ -36,9 +36,7 @@ def _unnamed(program: Program) -> frozenset[ast.AST]:
     """The functions of modules whose names stand nowhere but in each other, and where a module is the script."""
     modules = [unit.tree for unit in program.units.values() if unit not in program.roots]
     left = {each for tree in modules for each in tree.body if isinstance(each, ast.FunctionDef)}
-    apart: set[ast.AST] = {
-        each for tree in modules for guard in filter(runs_as_script, tree.body) for each in guard.body
-    }
+    apart = {each for tree in modules for each in only_in_script(tree)}
     trees: list[ast.AST] = [unit.tree for unit in program.units.values()]
     found: set[ast.AST] = set()
     while True:
@@ -49,6 +47,13 @@ def _unnamed(program: Program) -> frozenset[ast.AST]:
         trees, left, found = [*used], left - used, found | used
 
 
+@remembered
+def _imported(program: Program, unit: Unit) -> dict[str, str]:
+    """The names that a module imports from others, with what they are called there."""
+    statements = nodes_in(unit.tree, ast.ImportFrom)
+    return {each.asname or each.name: each.name for statement in statements for each in statement.names}
+
+
 def _named(tree: ast.AST, apart: set[ast.AST], program: Program) -> list[tuple[Unit | None, str]]:
     """The names that a part of a program reads, those in functions `apart` left out, with the module whose they are.
 
@@ -57,9 +62,7 @@ def _named(tree: ast.AST, apart: set[ast.AST], program: Program) -> list[tuple[U
     names: list[tuple[Unit | None, str]] = []
     unit = program.unit(tree)
     own = None if unit.starred else unit
-    imported = {
-        each.asname or each.name: each.name for part in nodes_in(unit.tree, ast.ImportFrom) for each in part.names
-    }
+    imported = _imported(program, unit)
     waiting = [*ast.iter_child_nodes(tree)]
     while waiting:
         node = waiting.pop()

@@ -246,8 +246,9 @@ def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) ->
 
 def _saves_what_learns(call: ast.Call, function: ast.expr, program: Program) -> bool:
     """Whether an object saves itself that nobody sees made, and that is told to learn in the same class or module."""
-    saves = isinstance(function, ast.Attribute) and function.attr == "save" and bool(call.args)
-    return saves and isinstance(function, ast.Attribute) and _place(function.value, program) in _learning(program)
+    if not isinstance(function, ast.Attribute) or function.attr != "save" or not call.args:
+        return False
+    return _place(function.value, program) in _learning(program)
 
 
 @remembered

@@ -207,10 +207,8 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt], uniform: Uni
             waited.add(statement)
             written = set()
         written |= wrote
-        if plan.loops[0].start == "keras":
-            written -= {
-                each for each in written if each.kind == 0
-            }  # all wait behind what saves models of Keras already
+        if plan.loops[0].start == "keras":  # all wait behind what saves models of Keras already
+            written = {each for each in written if each.kind}
 
 
 def _put(statement: ast.stmt, place: ast.stmt, plan: Plan) -> bool:

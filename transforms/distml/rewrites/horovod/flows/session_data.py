@@ -43,15 +43,22 @@ _ARRANGES = re.compile(
     r"(numpy\.)?random\.(shuffle|permutation|sample)|sklearn\.utils\.(\w+\.)?shuffle|pandas\..*\.sample"
     r"|sklearn\.(model_selection|cross_validation)\.(\w+\.)*train_test_split"
 )
-_SHUFFLES = re.compile(
-    r"tensorflow\.(examples\.tutorials\.mnist\.input_data|contrib\.learn\.(\w+\.)*mnist)\.read_data_sets"
+_Seeded = tuple[tuple[re.Pattern[str], int], ...]
+"""What shuffles anew on each rank unless it is given a seed, and the position at which it is."""
+_DATA_SETS: _Seeded = (
+    (
+        re.compile(
+            r"tensorflow\.(examples\.tutorials\.mnist\.input_data|contrib\.learn\.(\w+\.)*mnist)\.read_data_sets"
+        ),
+        1,
+    ),
 )
-"""What makes data sets that are shuffled by NumPy's generator, and seeds that anew on each rank unless it is given a seed."""
-_PIPELINES = (
+"""Data sets that NumPy's generator shuffles."""
+_PIPELINES: _Seeded = (
     (re.compile(r"tensorflow\.data\.Dataset\b.*\.shuffle"), 1),
     (re.compile(r"tensorflow\.(contrib\.data|data\.experimental)\.shuffle_and_repeat"), 2),
 )
-"""What shuffles in the graph, and the position at which it is given a seed."""
+"""What shuffles in the graph."""
 _DRAW = Note(
     "draw one batch per rank and keep this rank's",
     "ranks that draw the same batches compute one gradient many times",
@@ -208,10 +215,7 @@ def _arranges(program: Program) -> frozenset[str]:
 def _one_order(plan: Plan) -> None:
     """Have all ranks arrange the data alike: they take turns in it."""
     unit = plan.program.roots[0]
-    for call in plan.program.calls:
-        if plan.program.matches(call.func, _SHUFFLES) and not _said(call, "seed"):
-            if plan.may_change(call):
-                plan.patch(call).keyword(call, "seed", "0", ALIKE)
+    _with_seed(plan, _DATA_SETS)
     for kind in sorted(_arranges(plan.program) & SEED.keys()):
         seed = spell(plan, unit.tree.body[-1], SEED[kind], at_start=True)
         behind_start(plan, unit, f"{seed}(0)", ALIKE)
@@ -219,16 +223,16 @@ def _one_order(plan: Plan) -> None:
 
 def _shuffled_alike(plan: Plan) -> None:
     """Have the graph of each rank shuffle alike what a session reads to be fed: ranks take turns in that, too."""
+    _with_seed(plan, _PIPELINES)
+
+
+def _with_seed(plan: Plan, shuffling: _Seeded) -> None:
+    """Give one seed to what shuffles, where it may not have one yet."""
     for call in plan.program.calls:
-        last = next((at for paths, at in _PIPELINES if plan.program.matches(call.func, paths)), None)
-        if last is not None and len(call.args) <= last and plan.may_change(call):
+        at = next((at for paths, at in shuffling if plan.program.matches(call.func, paths)), None)
+        if at is not None and len(call.args) <= at and plan.may_change(call):
             if not any(keyword.arg in ("seed", None) for keyword in call.keywords):
                 plan.patch(call).keyword(call, "seed", "0", ALIKE)
-
-
-def _said(call: ast.Call, name: str) -> bool:
-    """Whether a call may give an argument of this name."""
-    return any(keyword.arg in (name, None) for keyword in call.keywords) or len(call.args) > 1
 
 
 def _moves(loop: Looping) -> set[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.source.nodes import walk
-from distml.training.around import LOOPS, block_of
+from distml.training.around import LOOPS, block_of, leaves
 from distml.training.syntax import nodes_in, runs_as_script, values_given
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -167,7 +167,7 @@ class Wrapped:
             if isinstance(above, ast.If) and not runs_as_script(above):
                 branches = (above.body, above.orelse)
                 others = next(each for each in branches if not any(self._holds(part) for part in each))
-                if not others or not isinstance(others[-1], ast.Return | ast.Raise | ast.Continue | ast.Break):
+                if not leaves(others):
                     return False
         return True
 
