@@ -115,3 +115,59 @@ def test_a_script_that_imports_no_framework_is_left_alone() -> None:
     texts = {"/nowhere/made.py": b"def build():\n    return 1\n", "/nowhere/start.py": FIT.encode()}
     found = survey([*texts], Options(), Project("/nowhere", overlay=texts), texts, texts=False)
     assert not found.outcomes and found.skipped == 2
+
+
+GRAPH = """import tensorflow as tf
+
+
+class Net:
+    def __init__(self, rate):
+        self.x = tf.placeholder(tf.float32, [None, 4])
+        self.out = tf.layers.dense(self.x, 1)
+        self.cost = tf.reduce_mean(self.out)
+        self.update = tf.train.AdamOptimizer(rate).minimize(self.cost)
+
+    def step(self, session, data, train=False):
+        return session.run([self.cost, self.update] if train else [self.cost], {self.x: data})
+
+    def predict(self, session, data):
+        return session.run(self.out, {self.x: data})
+"""
+SESSION = """import numpy as np
+import tensorflow as tf
+from net import Net
+
+data = np.ones([64, 4])
+with tf.Session() as session:
+    net = Net(0.1)
+    session.run(tf.global_variables_initializer())
+    for i in range(8):
+        {step}
+"""
+IN_CONSTRUCTOR = """import numpy as np
+import tensorflow as tf
+from net import Net
+
+
+class Trainer:
+    def __init__(self):
+        with tf.Session() as session:
+            net = Net(0.1)
+            session.run(tf.global_variables_initializer())
+            for i in range(8):
+                net.step(session, np.ones([8, 4]), train=True)
+
+
+Trainer()
+"""
+
+
+def test_a_script_that_only_evaluates_a_graph_goes_on_alone() -> None:
+    trains = SESSION.format(step="net.step(session, data[i * 8 : i * 8 + 8], train=True)")
+    evaluates = SESSION.format(step="print(net.predict(session, data[i * 8 : i * 8 + 8]))")
+    for script in (trains, IN_CONSTRUCTOR):
+        texts = {"net.py": GRAPH, "train.py": script, "predict.py": evaluates}
+        overlay = {f"/nowhere/{name}": text.encode() for name, text in texts.items()}
+        found = survey([*overlay], Options(), Project("/nowhere", overlay=overlay), overlay, texts=False)
+        changed = {location for outcome in found.outcomes for location in outcome.plan.changed}
+        assert changed == {"/nowhere/train.py", "/nowhere/net.py"}

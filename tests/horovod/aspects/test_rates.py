@@ -71,6 +71,52 @@ def test_a_rate_from_the_present_one_stays(name: str) -> None:
     assert "SGD(0.1 * hvd.size())" in file.source
 
 
+KEPT = """\
+import tensorflow as tf
+
+
+class Trainer:
+    def __init__(self):
+        self.model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        self.optimizer = tf.keras.optimizers.SGD(0.1)
+
+    def train(self, data):
+        for x, y in data:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((self.model(x) - y) ** 2)
+            grads = tape.gradient(loss, self.model.trainable_variables)
+            {read}
+            self.optimizer.learning_rate = {other}
+            self.optimizer.apply_gradients(zip(grads, self.model.trainable_variables))
+            {back}
+
+
+Trainer().train(tf.data.Dataset.from_tensor_slices((tf.ones([64, 4]), tf.ones([64, 1]))).batch(8))
+"""
+READ = {
+    "kept = self.optimizer.learning_rate": "kept",
+    "self.kept = self.optimizer.lr": "self.kept",
+    "kept = self.optimizer.learning_rate.numpy()": "kept",
+    "kept = float(self.optimizer.learning_rate)": "kept",
+    "kept = tf.keras.backend.get_value(self.optimizer.lr)": "kept",
+    "self.kept = self.optimizer.lr.numpy()": "self.kept",
+    "kept, rest = float(self.optimizer.lr), 1": "kept",
+    "first = self.optimizer.lr.numpy(); kept = first * 1.0": "kept",
+}
+BACK = ["self.optimizer.learning_rate = {0}", "self.optimizer.learning_rate.assign({0})"]
+
+
+@pytest.mark.parametrize("back", BACK)
+@pytest.mark.parametrize("read", READ)
+def test_a_rate_that_was_kept_is_put_back_as_it_was(read: str, back: str) -> None:
+    kept = READ[read]
+    for other, scaled in (("0.01", "0.01 * hvd.size()"), (f"{kept} / 2", f"{kept} / 2")):
+        found = outcome(KEPT.format(read=read, other=other, back=back.format(kept)))
+        (file,) = found.files.values()
+        assert f"self.optimizer.learning_rate = {scaled}\n" in file.source
+        assert f"{back.format(kept)}\n" in file.source and not found.plan.warnings
+
+
 @pytest.mark.parametrize("name", ["lr", "rate", "current", "x"])
 def test_a_rate_that_a_schedule_is_given_stays(name: str) -> None:
     program = f"""\

@@ -311,9 +311,10 @@ def _only_uses(outcome: Outcome, others: list[Outcome]) -> bool:
 
 
 def _trained(outcome: Outcome) -> set[str]:
-    """The files in which a program trains."""
+    """The files in which a program trains: where its loops stand, and where their steps are made."""
     plan = outcome.plan
-    return {plan.program.unit(each.node).source.location for each in plan.loops}
+    nodes = (node for loop in plan.loops for node in (*loop.steps, loop.node))
+    return {plan.program.unit(each).source.location for each in nodes}
 
 
 def _runs_training(outcome: Outcome) -> bool:
@@ -321,7 +322,8 @@ def _runs_training(outcome: Outcome) -> bool:
     plan, program = outcome.plan, outcome.plan.program
     steps = [step for loop in plan.loops for step in (*loop.steps, loop.node)]
     made = [call for call in program.calls if any(name.startswith("torch.optim.") for name in program.names(call.func))]
-    return any(program.unit(node) in program.roots for node in upwards([*steps, *made], program, direct=True))
+    reached = (*upwards(steps, program), *upwards(made, program, direct=True))
+    return any(program.unit(node) in program.roots for node in reached)
 
 
 def _is_script(unit: Unit, plan: Plan) -> bool:

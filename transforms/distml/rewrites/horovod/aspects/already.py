@@ -6,10 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.devices import several
 from distml.rewrites.horovod.plan import Loop, Remark
 from distml.source.nodes import walk
+from distml.training.callers import leading_to
 from distml.training.program import Program
-from distml.training.syntax import is_literal, nodes_in
+from distml.training.syntax import is_literal
 from distml.training.values import Callable
 
 _BACK_ENDS = {
@@ -111,21 +113,10 @@ def back_ends(program: Program) -> Iterator[Remark]:
                 title = f"tf.distribute ({name.rpartition('.')[2]})"
             if title is not None and _reached(program, call):
                 yield Remark("HVD201", call, f"the program is already distributed: it uses {title}")
-    for call in program.calls_of("tensorflow.device"):
-        if _one_of_several(call, program) and _reached(program, call):
-            what = "the program divides its batch among the GPUs of one process itself"
+    for call in several(program):
+        if _reached(program, call):
+            what = "the program divides its work among the GPUs of one process itself"
             yield Remark("HVD202", call, what, "train on one GPU, one for each process")
-
-
-def _one_of_several(call: ast.Call, program: Program) -> bool:
-    """Whether a device is a GPU that a loop numbers."""
-    names = {each.id for argument in call.args for each in nodes_in(argument, ast.Name)}
-    texts = [e.value for a in call.args for e in nodes_in(a, ast.Constant) if isinstance(e.value, str)]
-    if not any("gpu" in text.lower() for text in texts):
-        return False
-    loops = [each for each in program.ancestors(call) if isinstance(each, ast.For)]
-    counted = {each.id for loop in loops for each in nodes_in(loop.target, ast.Name)}
-    return bool(names & counted)
 
 
 def trainers(program: Program) -> Iterator[Remark]:
@@ -209,6 +200,6 @@ def _reached(program: Program, call: ast.Call) -> bool:
     function = program.function(call)
     if function is None or program.unit(call) in program.roots:
         return True
-    return bool(program.calling(function)) or any(
+    return bool(leading_to(function, program)) or any(
         isinstance(value, Callable) and value.node is function for values in program.values.values() for value in values
     )

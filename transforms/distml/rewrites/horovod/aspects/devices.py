@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
-from distml.training.syntax import is_literal
+from distml.training.around import turns_around
+from distml.training.callsites import called
+from distml.training.counting import COUNTS
+from distml.training.program import Program
+from distml.training.syntax import is_literal, nodes_in
+from distml.training.values import Constant
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
+_GPU = re.compile(r"gpu:?(\d+)", re.IGNORECASE)
 _SETTERS = {"tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices"}
 
 
@@ -58,3 +66,25 @@ def _removed(node: ast.stmt, value: ast.expr, plan: Plan) -> None:
 
 def _remove(node: ast.stmt, reason: str, plan: Plan) -> None:
     plan.patch(node).remove(node, Note("choice of one GPU taken away", reason, "visible-devices"))
+
+
+def several(program: Program) -> Iterator[ast.Call]:
+    """Where TensorFlow is told to work on one GPU after another: on one that a loop names, or on a second one by its number."""
+    named: set[str] = set()
+    for call in program.calls_of("tensorflow.device"):
+        sources = [each for given in call.args[:1] for each in program.sources(given)]
+        texts = {str(each.value) for node in sources for each in program.of(node) if isinstance(each, Constant)}
+        numbers = {number for text in texts for number in _GPU.findall(text)}
+        looped = any(_looped(each, program) for each in sources) and not any("cpu" in each.lower() for each in texts)
+        if looped or len(named | numbers) > max(1, len(named)):
+            yield call
+        named |= numbers
+
+
+def _looped(node: ast.AST, program: Program) -> bool:
+    """Whether a variable is another one in each iteration of a loop around it, or a number is one of several counted ones."""
+    if isinstance(node, ast.Call):
+        return called(node, program) in COUNTS
+    targets = (each.target for each in turns_around(node, program) if isinstance(each, ast.For | ast.comprehension))
+    names = {each.id for target in targets for each in nodes_in(target, ast.Name)}
+    return isinstance(node, ast.Name) and node.id in names

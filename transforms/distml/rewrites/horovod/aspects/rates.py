@@ -251,12 +251,19 @@ def scale_results(plan: Plan, function: Function) -> None:
 
 
 def relative(rate: ast.expr, program: Program) -> bool:
-    """Whether a rate is computed from the present one, which is scaled already."""
-    for source in program.sources(rate):
-        if isinstance(source, ast.Attribute) and source.attr in _RATES and _is_optimizer(source.value, program):
-            return True
-        if isinstance(source, ast.Name) and _is_second_parameter(source, program):
-            return True
+    """Whether a rate is computed from the present one, or from one that was kept, which are scaled already."""
+    waiting: list[ast.expr] = [rate]
+    seen: set[ast.AST] = set()
+    while waiting:
+        new = program.sources(waiting.pop()) - seen
+        seen |= new
+        for source in new:
+            if isinstance(source, ast.Attribute) and source.attr in _RATES and _is_optimizer(source.value, program):
+                return True
+            if isinstance(source, ast.Name) and _is_second_parameter(source, program):
+                return True
+            if isinstance(source, ast.Name | ast.Attribute):
+                waiting += [each.value for each in origins(source, program)]
     return False
 
 

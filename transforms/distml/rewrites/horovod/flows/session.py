@@ -36,7 +36,10 @@ class SessionFlow:
         """One for each outermost loop that trains."""
         graph = graph_of(program)
         made = tuple(session_optimizers.optimizers(graph))
-        found = [Loop("HVD103", place, "session loop", "session", made) for place in _loops(program)]
+        found = [
+            Loop("HVD103", place, "session loop", "session", made, tuple(run.call for run in runs))
+            for place, runs in _loops(program).items()
+        ]
         others = [] if found else session_refusals.unfollowed(program)
         return found or [Loop("HVD103", each.remark.node, "session loop", "session") for each in others[:1]]
 

@@ -17,7 +17,7 @@ from distml.rewrites.horovod.flows.session_graph import (
     updates,
 )
 from distml.rewrites.horovod.plan import Refuse
-from distml.training.around import LOOPS, loops_around, owner_of
+from distml.training.around import loops_around, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -193,10 +193,9 @@ def _is_fed(node: ast.AST, program: Program) -> bool:
 
 
 def refuse(graph: Graph, node: ast.expr) -> None:
-    """Raises `Refuse` where an environment makes the steps around `node`, or the program divides its work itself."""
+    """Raises `Refuse` where an environment makes the steps around `node`, or threads and windows ask for them."""
     environments.refuse(node, graph.program)
     _threads(node, graph.program)
-    _towers(graph)
 
 
 def _threads(node: ast.expr, program: Program) -> None:
@@ -219,27 +218,3 @@ def _threads(node: ast.expr, program: Program) -> None:
                 "several threads take training steps concurrently, in a different order on each rank",
                 "train in one thread, and start a process for each GPU",
             )
-
-
-def _towers(graph: Graph) -> None:
-    """Gradients that the program itself averages over several GPUs."""
-    program = graph.program
-    for call in program.calls:
-        if method_name(call) == "compute_gradients":
-            for above in program.ancestors(call):
-                if isinstance(above, ast.With) and any(_chosen(i.context_expr, above, program) for i in above.items):
-                    raise Refuse(
-                        "HVD202",
-                        above,
-                        "the program divides its batch among the GPUs of one process itself",
-                        "train on one GPU, one for each process",
-                    )
-
-
-def _chosen(node: ast.expr, within: ast.With, program: Program) -> bool:
-    """Whether a `tf.device` names another device in each turn of a loop."""
-    if not isinstance(node, ast.Call) or "tensorflow.device" not in program.names(node.func) or not node.args:
-        return False
-    text = ast.unparse(node.args[0]).lower()
-    looped = any(isinstance(above, LOOPS) for above in program.ancestors(within))
-    return looped and "gpu" in text and not isinstance(node.args[0], ast.Constant)
