@@ -329,7 +329,8 @@ DECIDED = """isinstance(nn.ReLU, str);isinstance(torch.relu, str);isinstance(fun
 isinstance(nn.ReLU, collections.abc.Callable);hasattr(Net(), "init_weights");hasattr(nn.Linear(2, 3), "init_weights")
 hasattr(nn.GELU(), "no_such_name");hasattr(nn.Sequential(nn.ReLU()), "init_weights");isinstance(Word.A, Plain)
 isinstance(Color.RED, Net);isinstance(Word.A, int);isinstance(Color.RED, str)
-isinstance(Plain(), Base);isinstance(Made(), Color)""".replace("\n", ";").split(";")
+isinstance(Plain(), Base);isinstance(Made(), Color);isinstance(Plain, Plain);isinstance(nn.ReLU, Plain);isinstance(Net, Base)
+hasattr(Net(), "_installed");hasattr(nn.Sequential(nn.ReLU()), "_installed")""".replace("\n", ";").split(";")
 
 
 @pytest.mark.requires("torch")

@@ -48,7 +48,7 @@ from ...modeling_utils import ALL_ATTENTION_FUNCTIONS, PreTrainedModel
 from ...utils import ModelOutput, auto_docstring, can_return_tuple, logging
 from ...utils.deprecation import deprecate_kwarg
 from ...utils.generic import merge_with_config_defaults
-from ...utils.output_capturing import capture_outputs
+from ...utils.output_capturing import OutputRecorder, capture_outputs
 from .configuration_tiny import TinyConfig
 
 logger = logging.get_logger(__name__)
@@ -59,6 +59,7 @@ class TinyOutput(ModelOutput):
     pooled: torch.FloatTensor | None = None
     past_key_values: object | None = None
     hidden_states: tuple | None = None
+    attentions: tuple | None = None
 
 @dataclass
 class ScoreOutput(ModelOutput):
@@ -71,6 +72,15 @@ def eager(module, query, key, value, mask, scaling=1.0, **kwargs):
         weights = weights + mask
     return (weights.softmax(-1) @ value).transpose(1, 2).contiguous(), weights
 
+class Attend(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+
+    def forward(self, query, key, value, mask, **kwargs):
+        attend = ALL_ATTENTION_FUNCTIONS.get_interface(self.config._attn_implementation, eager)
+        return attend(self, query, key, value, mask, **kwargs)
+
 class TinyLayer(GradientCheckpointingLayer):
     def __init__(self, config, index):
         super().__init__()
@@ -78,6 +88,7 @@ class TinyLayer(GradientCheckpointingLayer):
         self.size = config.hidden_size // config.heads
         self.three = nn.Linear(config.width, 3 * config.width)
         self.act = ACT2FN["gelu"]
+        self.attend = Attend(config)
 
     @deprecate_kwarg("old_cache", "5.0", new_name="cache")
     def forward(self, x, mask=None, cache=None, **kwargs):
@@ -85,14 +96,14 @@ class TinyLayer(GradientCheckpointingLayer):
         query, key, value = (part.view(shape).transpose(1, 2) for part in self.three(x).chunk(3, dim=-1))
         if cache is not None:
             key, value = cache.update(key, value, self.index)
-        attend = ALL_ATTENTION_FUNCTIONS.get_interface(self.config._attn_implementation, eager)
-        seen, _ = attend(self, query, key, value, mask, scaling=self.size**-0.5, **kwargs)
+        seen, _ = self.attend(query, key, value, mask, scaling=self.size**-0.5, **kwargs)
         return x + self.act(seen.reshape(*x.shape[:-1], -1))
 
 @auto_docstring
 class TinyPreTrainedModel(PreTrainedModel):
     config: TinyConfig
     base_model_prefix = "tiny"
+    _can_record_outputs = {"hidden_states": TinyLayer, "attentions": OutputRecorder(Attend, index=1, layer_name="attend")}
 
 @auto_docstring
 class TinyModel(TinyPreTrainedModel):
@@ -158,7 +169,14 @@ SHAPES = {
     "model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state": "Tensor[3, 10, 24]",
     "model(ids[:, :1], past_key_values=out.past_key_values).last_hidden_state": "Tensor[3, 1, 24]",
     "out.hidden_states": "None",
-    "model(ids, output_hidden_states=True).hidden_states": "unknown",
+    "model(ids, output_hidden_states=True).hidden_states": "(Tensor[3, 10, 24], Tensor[3, 10, 24], Tensor[3, 10, 24])",
+    "model(ids[:, 1:], output_hidden_states=True).hidden_states[1]": "Tensor[3, 9, 24]",
+    "model(ids, output_hidden_states=[-1]).hidden_states": "unknown",
+    "scores(ids, output_hidden_states=True).logits": "Tensor[3, 10, 5]",
+    "TinyModel(TinyConfig(output_hidden_states=True))(ids).hidden_states[2]": "Tensor[3, 10, 12]",
+    "model(ids, output_attentions=True).attentions": "unknown",
+    "TinyModel(TinyConfig(attn_implementation='eager'))(ids, output_attentions=True).attentions[1]": "Tensor[3, 3, 10, 10]",
+    "model(ids).hidden_states": "None",
     "scores(ids).logits": "Tensor[3, 10, 5]",
     "scores(ids, labels=ids)[1]": "Tensor[3, 10, 5]",
     "scores(ids, labels=ids).loss": "Tensor[]",

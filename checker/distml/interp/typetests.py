@@ -212,7 +212,7 @@ def _own_bases(vm: Machine, record: InstanceRecord) -> tuple[str, ...]:
 def _lacks(vm: Machine, record: InstanceRecord, bases: tuple[str, ...], name: str) -> bool:
     """Whether an object has no attribute of that name: neither it nor a class of the program, and no layer of the library."""
     names = next((found for base in bases if (found := getattr(find_layer(base), "names", None)) is not None), None)
-    if names is None or name in names or name.startswith("_") or not record.exact:
+    if names is None or name in names or name.startswith("__") or not record.exact:
         return False
     if not all(base.startswith("torch.nn.") for base in bases) or child(vm, record, name) is not None:
         return False
@@ -271,7 +271,9 @@ def _is_of_kind(vm: Machine, value: Value, cls: Value) -> bool | None:
         return _is_code(
             code, cls.name, exact=not isinstance(value, Class) or not _has_foreign(vm.at(value.address).mro)
         )
-    if isinstance(cls, Class) and _is_written_as_code(value):
+    if isinstance(cls, Class) and (
+        _is_written_as_code(value) or (_code(value) is type and not _makes_classes(vm, cls))
+    ):
         return False
     kind = _kind(vm, value)
     if isinstance(value, Tup) and value.cls is not None and cls == value.cls:
@@ -302,6 +304,11 @@ def _is_class(name: str) -> bool:
     """Whether a library's name is certainly that of a class."""
     built_in = name.startswith("builtins.") and real_class(name) is not None
     return built_in or name in ("torch.Tensor", "numpy.ndarray") or find_layer(name) is not None
+
+
+def _makes_classes(vm: Machine, cls: Class) -> bool:
+    """Whether objects of a class of the program may be classes: it may be derived from `type`."""
+    return _has_foreign(vm.at(cls.address).mro)
 
 
 def _is_written_as_code(value: Value) -> bool:

@@ -34,6 +34,7 @@ class PreTrainedConfig:
     sep_token_id = None
     decoder_start_token_id = None
     _attn_implementation = "eager"
+    attn_implementation = None
     _experts_implementation = "eager"
     num_labels = 2
     id2label = None
@@ -50,6 +51,20 @@ class PreTrainedConfig:
         """What a class sets itself from what it was given, it sets before: nothing of that is given again."""
         if self.id2label is not None:
             self.num_labels = len(self.id2label)
+        if hasattr(type(self), "rope_parameters"):
+            self.convert_rope_params_to_dict(**kwargs)
+
+    def convert_rope_params_to_dict(self, **kwargs):
+        """How positions rotate: plainly, where the program says nothing of it."""
+        if self.rope_parameters is None and kwargs.get("rope_scaling") is None:
+            part = kwargs.get("partial_rotary_factor", getattr(self, "partial_rotary_factor", None))
+            self.rope_parameters = {} if part is None else {"partial_rotary_factor": part}
+            self.standardize_rope_params()
+        return kwargs
+
+    def standardize_rope_params(self):
+        self.rope_parameters.setdefault("rope_type", "default")
+        self.rope_parameters.setdefault("rope_theta", float(resolved()))
 
     def __getattr__(self, name):
         if name in self.attribute_map:
@@ -64,6 +79,11 @@ class PreTrainedConfig:
 
     def get_text_config(self, *args, **kwargs):
         return self
+
+    @property
+    def attends_eagerly(self):
+        """Whether the program asks for the attention that gives its weights; what is taken otherwise depends on the machine."""
+        return self.attn_implementation == "eager"
 
     def to_dict(self):
         return resolved(self)

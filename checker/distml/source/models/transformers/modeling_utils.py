@@ -55,6 +55,7 @@ class PreTrainedModel(nn.Module, ModuleUtilsMixin):
     _input_embed_layer = "embed_tokens"
     supports_gradient_checkpointing = False
     gradient_checkpointing = False
+    _can_record_outputs = None
 
     def __init__(self, config, *inputs, **kwargs):
         super().__init__()
@@ -78,6 +79,9 @@ class PreTrainedModel(nn.Module, ModuleUtilsMixin):
 
     def gradient_checkpointing_disable(self):
         return None
+
+    def set_attn_implementation(self, attn_implementation, *args, **kwargs):
+        self.config.attn_implementation = attn_implementation
 
     def warn_if_padding_and_no_attention_mask(self, *args, **kwargs):
         return None

@@ -2,8 +2,6 @@
 
 from functools import wraps
 
-from _elsewhere import resolved
-
 
 class ModelOutput:
     """What a model returns: fields, of which those that are set are also items, in order."""
@@ -46,7 +44,7 @@ class TransformersKwargs:
     """Names of options."""
 
 
-def _as_asked(self, output, asked):
+def as_asked(self, output, asked):
     """The output as a tuple where the caller or the configuration asks for one."""
     given = self.config.return_dict if asked is None and hasattr(self, "config") else asked
     if given is False and isinstance(output, ModelOutput):
@@ -58,7 +56,7 @@ def can_return_tuple(func):
     @wraps(func)
     def wrapper(self, *args, **kwargs):
         asked = kwargs.pop("return_dict", None)
-        return _as_asked(self, func(self, *args, **kwargs), asked)
+        return as_asked(self, func(self, *args, **kwargs), asked)
 
     return wrapper
 
@@ -69,31 +67,9 @@ def merge_with_config_defaults(func):
 
 def check_model_inputs(func=None, **options):
     """An older name of what captures outputs."""
-    if func is None:
-        return captured
-    return captured(func)
+    from transformers.utils.output_capturing import capture_outputs
 
-
-def captured(func):
-    """Hidden states and attentions are collected where they are asked for."""
-
-    @wraps(func)
-    def wrapper(self, *args, **kwargs):
-        asked = kwargs.pop("return_dict", None)
-        states = kwargs.get("output_hidden_states", self.config.output_hidden_states)
-        attentions = kwargs.get("output_attentions", self.config.output_attentions)
-        output = func(self, *args, **kwargs)
-        if isinstance(output, ModelOutput):
-            for name, wanted in (
-                ("hidden_states", states),
-                ("attentions", attentions),
-                ("cross_attentions", attentions),
-            ):
-                if wanted and hasattr(output, name):
-                    setattr(output, name, resolved(name))
-        return _as_asked(self, output, asked)
-
-    return wrapper
+    return capture_outputs(func, **options)
 
 
 def maybe_autocast(*args, **kwargs):
