@@ -39,6 +39,12 @@ MOVES = (
     "p = 1 + p",
     "p = p - 1",
     "p = p.add(2)",
+    "p = p % 16",
+    "p = torch.remainder(p, 9)",
+    "p = p // 3",
+    "p = p * 2",
+    "p = 3 * p",
+    "p = p.floor_divide(2)",
 )
 CHANGES = (
     "p = p % 8",
@@ -76,6 +82,7 @@ LOOKUPS = (
     "nn.functional.embedding(p, torch.zeros(16, 4))",
     "torch.zeros(16, 4).index_select(0, p)",
     "np.zeros((16, 4))[p.numpy()]",
+    "nn.functional.one_hot(p).float() @ torch.zeros(16, 4)",
 )
 
 

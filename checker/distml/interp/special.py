@@ -309,13 +309,20 @@ def _len(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
             return Const(len(vm.at(value.address).members))
         record = vm.record(value) if isinstance(value, Ref) else None
         method = vm.attribute(value, "__len__") if isinstance(record, InstanceRecord) else None
-        if isinstance(method, Bound) or (isinstance(method, LibMethod) and method.name.startswith(FLAGS)):
-            return call_value(vm, method, Arguments([]), node)
+        if isinstance(method, Bound) or (isinstance(method, LibMethod) and _counts(method.name)):
+            found = call_value(vm, method, Arguments([]), node)
+            if not isinstance(found, Prim):
+                return found
         return call_op(vm, "builtins.len", Arguments([value]), node, "builtins")
 
     if len(arguments.args) != 1 or arguments.kwargs or arguments.open:
         return vm.opaque(vm.snippet(node))
     return each_alternative(vm, arguments.args, one)
+
+
+def _counts(name: str) -> bool:
+    """Whether a rule says how long the objects of a library are."""
+    return name.startswith(FLAGS) or find_op(name) is not None
 
 
 def _subclasses(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, NONE, Call
 from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array, vector
+from distml.ops.python.streams import read_from, written_to
 from distml.ops.registry import op
 from distml.ops.rules.limits import limits_of
 from distml.ops.rules.sizes import shape_from
 from distml.ops.semantics.window import Window, places
 from distml.shapes import Dim, Shape
-from distml.values import Const, Prim
+from distml.values import Const, Prim, Tensor
 
 if TYPE_CHECKING:
     from distml.values import Value
 
-_SETTINGS = "seterr seterrcall setbufsize set_printoptions save savez savez_compressed savetxt info show_config".split(
-    " "
-)
+_SETTINGS = "seterr seterrcall setbufsize set_printoptions info show_config".split(" ")
 _STRINGS = (
     "array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific"
     " typename mintypecode datetime_as_string get_include"
@@ -37,8 +36,22 @@ def iscomplexobj(call: Call, x: Value) -> Value:
 
 @op(*(f"numpy.{name}" for name in _SETTINGS), "numpy.ndarray.tofile", "numpy.ndarray.dump")
 def nothing(call: Call, *args: Value, **options: Value) -> Value:
-    """numpy.seterr, numpy.save and others: https://numpy.org/doc/stable/reference/routines.io.html"""
+    """numpy.seterr, numpy.info and others: https://numpy.org/doc/stable/reference/routines.io.html"""
     return NONE if not call.name.startswith("numpy.set") else call.unknown()
+
+
+@op("numpy.save", "numpy.savez", "numpy.savez_compressed", "numpy.savetxt")
+def save(call: Call, file: Value, *arrays: Value, **named: Value) -> Value:
+    """numpy.save(file, arr): https://numpy.org/doc/stable/reference/generated/numpy.save.html"""
+    one = call.name == "numpy.save" and len(arrays) == 1 and isinstance(arrays[0], Tensor)
+    written_to(call, file, arrays[0] if one else call.unknown("saved"))
+    return NONE
+
+
+@op("numpy.load")
+def load(call: Call, file: Value, *args: Value, **options: Value) -> Value:
+    """numpy.load(file): https://numpy.org/doc/stable/reference/generated/numpy.load.html"""
+    return read_from(call, file)
 
 
 @op(*(f"numpy.{name}" for name in _STRINGS.split(" ")))
@@ -53,9 +66,9 @@ def truth(call: Call, *args: Value, **options: Value) -> Value:
     return Prim("bool")
 
 
-@op(*(f"numpy.{name}" for name in _OPAQUE.split(" ")), "numpy.load", "numpy.frompyfunc", "numpy.vectorize")
+@op(*(f"numpy.{name}" for name in _OPAQUE.split(" ")), "numpy.frompyfunc", "numpy.vectorize")
 def unknown(call: Call, *args: Value, **options: Value) -> Value:
-    """numpy.errstate, numpy.load and others: https://numpy.org/doc/stable/reference/routines.io.html"""
+    """numpy.errstate, numpy.vectorize and others: https://numpy.org/doc/stable/reference/routines.html"""
     return call.unknown()
 
 

@@ -34,7 +34,7 @@ _NOTHING += " sys.setrecursionlimit sys.stdout.write sys.stdout.flush sys.stderr
 _NOTHING += " logging.basicConfig logging.info logging.debug logging.warning logging.error logging.critical gc.disable"
 _NOTHING += " logging.exception logging.log logging.disable warnings.warn warnings.filterwarnings gc.enable gc.freeze"
 _NOTHING += " warnings.simplefilter shutil.rmtree sys.path.insert sys.path.append atexit.register signal.signal"
-_NOTHING += " traceback.print_exc logging.captureWarnings json.dump pickle.dump"
+_NOTHING += " traceback.print_exc logging.captureWarnings json.dump"
 
 
 def _register(names: str, result: Callable[[Call], Value]) -> None:
@@ -88,12 +88,6 @@ def assert_type(call: Call, val: Value, typ: Value = NONE, /) -> Value:
 def type_thing(call: Call, *args: Value, **named: Value) -> Value:
     """typing.TypeVar(name): https://docs.python.org/3/library/typing.html#typing.TypeVar"""
     return call.unknown("type")
-
-
-@op("pickle.load", "pickle.loads")
-def loaded(call: Call, *args: Value, **named: Value) -> Value:
-    """pickle.loads(data): https://docs.python.org/3/library/pickle.html#pickle.loads"""
-    return call.unknown("loaded")
 
 
 @op("builtins.vars")

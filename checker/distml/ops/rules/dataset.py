@@ -9,6 +9,7 @@ from distml.ops.python.likeness import either
 from distml.ops.registry import find_op
 from distml.shapes import Dim, Shape
 from distml.values import (
+    NONE,
     Const,
     DictRecord,
     InstanceRecord,
@@ -114,6 +115,21 @@ def _iterated(call: Call, dataset: Value, name: str) -> Value | None:
         return None
     found = call.iterate(dataset)
     return found.item if isinstance(found, Many) else one_of(call, found)
+
+
+def streamed(call: Call, dataset: Value, workers: Value) -> Dim | None:
+    """How many items a data set hands out that can only be gone through; None where that is not known, it has items by index,
+    or several workers each go through it. What it says of its length is a claim that nobody holds it to."""
+    record = call.world.record(dataset) if isinstance(dataset, Ref) else None
+    if not isinstance(record, InstanceRecord) or workers not in (NONE, Const(0), Const(1)):
+        return None
+    if call.world.attribute(dataset, "__getitem__") is not None:
+        return None
+    try:
+        found = call.iterate(dataset)
+    except ShapeError:
+        return None
+    return found.length if isinstance(found, Many) else Dim.of(len(found))
 
 
 def batch_size(call: Call, length: Dim | None, size: Dim | None, drop_last: bool | None) -> Dim:

@@ -53,12 +53,21 @@ def require_padding_index(call: Call, count: Dim, padding_idx: Value) -> None:
         call.fail("SHP302", f"{call.text}: padding_idx {number} is outside of the {rows} rows", *call.notes(count))
 
 
-def class_count(call: Call, num_classes: Value) -> Dim | None:
-    """The number of classes, None where -1 leaves it to the data."""
+def class_count(call: Call, labels: Value, num_classes: Value) -> Dim | None:
+    """The number of classes: where -1 leaves it to the data, one more than the largest of the labels."""
     dim = call.dim(num_classes)
-    if dim is None or dim == -1 or (dim.low is None and dim.constant is None):
+    if dim == -1:
+        return _classes_of(labels)
+    if dim is None or (dim.low is None and dim.constant is None):
         return None
     return nonnegative(call, dim, "num_classes")
+
+
+def _classes_of(labels: Value) -> Dim | None:
+    if not isinstance(labels, Tensor):
+        return None
+    numbers = [each.value for each in labels.numbers if isinstance(each, Const) and type(each.value) is int]
+    return Dim.of(max(numbers) + 1) if numbers and len(numbers) == len(labels.numbers) else None
 
 
 def bags(call: Call, input: Shape, offsets: Value, weights: Value, include_last: Value) -> Dim | None:

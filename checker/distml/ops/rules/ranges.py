@@ -13,7 +13,7 @@ from distml.shapes import Dim
 from distml.values import Const, Expr, Lib, Opaque, Ratio, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from distml.ops.call import Call
     from distml.values import Value
@@ -69,15 +69,30 @@ def rearranged(name: str, result: Tensor, values: Sequence[Value]) -> Tensor:
     if not isinstance(first, Tensor) or first.largest is None or result.dtype != "int":
         return result
     last = name.rpartition(".")[2]
-    if last in _SHIFTING and len(values) > 1 and result.content is None:
+    if last in _COUNTING and len(values) > 1 and result.content is None:
         by = values[1].value if isinstance(values[1], Const) else None
-        return replace(result, largest=first.largest + _SHIFTING[last] * by) if type(by) is int else result
+        return replace(result, largest=_COUNTING[last](first, by)) if type(by) is int else result
     moved = last in REARRANGING and result.content is None
     return (replace(result, largest=first.largest) if moved else result).copied(first)
 
 
-_SHIFTING = {"__add__": 1, "__radd__": 1, "add": 1, "__sub__": -1, "sub": -1}
-"""Functions and methods that add a number to each of an array, or take it away."""
+def _remainder(array: Tensor, by: int) -> int | None:
+    """The largest remainder, which a whole row of numbers from 0 on has."""
+    count = math.prod(dim.constant or 0 for dim in array.shape.dims or ())
+    whole = array.places is not None and array.places.constant == count
+    return min(by, count) - 1 if whole and by > 0 and count > 0 else None
+
+
+_COUNTING: dict[str, Callable[[Tensor, int], int | None]] = {
+    **dict.fromkeys(("__add__", "__radd__", "add"), lambda array, by: (array.largest or 0) + by),
+    **dict.fromkeys(("__sub__", "sub", "subtract"), lambda array, by: (array.largest or 0) - by),
+    **dict.fromkeys(
+        ("__mul__", "__rmul__", "mul", "multiply"), lambda array, by: (array.largest or 0) * by if by > 0 else None
+    ),
+    **dict.fromkeys(("__floordiv__", "floor_divide"), lambda array, by: (array.largest or 0) // by if by > 0 else None),
+    **dict.fromkeys(("__mod__", "remainder", "fmod", "mod"), _remainder),
+}
+"""Functions and methods of arrays and a number: the largest number of what they give, where that is known."""
 
 
 def range_kind(call: Call, start: Value, stop: Value, step: Value) -> str | None:

@@ -84,7 +84,7 @@ def limits(call: Call, *args: Value, **options: Value) -> Value:
     return limits_of(call)
 
 
-@op("torch.device", "torch.load", "torch.jit.load", "torch.cuda.get_device_name")
+@op("torch.device", "torch.jit.load", "torch.cuda.get_device_name")
 @op("torch.cuda.get_device_properties", "torch.cuda.Event", "torch.cuda.Stream", "torch.cuda.stream")
 @op("torch.get_default_device")
 @op("torch.cuda.get_device_capability", "torch.cuda.device", "torch.amp.GradScaler", "torch.cuda.amp.GradScaler")
@@ -97,12 +97,11 @@ def limits(call: Call, *args: Value, **options: Value) -> Value:
 )
 @op("torch.utils.checkpoint.checkpoint_sequential", "torch.hub.load", "torch.hub.load_state_dict_from_url")
 def unknown(call: Call, *args: Value, **options: Value) -> Value:
-    """torch.device(...), torch.load(file) and what else shapes cannot be told of"""
+    """torch.device(...) and what else shapes cannot be told of"""
     return call.unknown()
 
 
 @op(
-    "torch.save",
     "torch.set_default_dtype",
     "torch.set_default_tensor_type",
     "torch.set_default_device",
@@ -118,7 +117,7 @@ def unknown(call: Call, *args: Value, **options: Value) -> Value:
 @op("torch.cuda.reset_peak_memory_stats", "torch.autograd.backward", "torch.set_flush_denormal")
 @op("torch.mps.empty_cache")
 def nothing(call: Call, *args: Value, **options: Value) -> Value:
-    """torch.save(obj, file) and what else gives nothing back"""
+    """torch.jit.save(module, file) and what else gives nothing back"""
     return NONE
 
 

@@ -239,7 +239,8 @@ def arange(
     length = range_length(call, first, last, step)
     made = call.tensor([length if length is None else nonnegative(call, length, "the length")], kind)
     largest = range_largest(call, first, last, step, dtype) if kind == "int" else None
-    return into(call, replace(made, largest=largest), out)
+    row = length if kind == "int" and first == ZERO and step == ONE else None
+    return into(call, replace(made, largest=largest, places=row), out)
 
 
 @op("torch.range")

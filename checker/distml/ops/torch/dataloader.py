@@ -46,11 +46,13 @@ class DataLoader:
         **options: Value,
     ) -> dict[str, Value]:
         """The size of a batch is settled once, so that all loops over the loader share it."""
-        plain = call.is_none(sampler) and call.is_none(batch_sampler) and rules.by_index(call, dataset)
-        length = rules.length_of(call, dataset) if plain else None
+        plain = call.is_none(sampler) and call.is_none(batch_sampler)
+        claimed = rules.length_of(call, dataset) if plain else None
+        indexed = rules.by_index(call, dataset)
+        length = claimed if indexed or not plain else rules.streamed(call, dataset, num_workers)
         size = call.dim(batch_size) if call.is_none(batch_sampler) else None
         flag = call.flag(drop_last)
-        count = rules.batch_count(length, size, flag)
+        count, said = (rules.batch_count(each, size, flag) for each in (length, claimed))
         last = rules.last_batch(length, size, flag)
         return {
             "dataset": dataset,
@@ -61,14 +63,15 @@ class DataLoader:
             "collate_fn": collate_fn,
             "__batch__": call.number(rules.batch_size(call, length, size, flag)),
             **({} if last is None else {"__last__": call.number(last)}),
-            **({} if length is None else {"__indices__": call.number(length)}),
-            "__length__": Prim("int") if count is None else call.number(count),
+            **({"__indices__": call.number(length)} if length is not None and indexed else {}),
+            **({} if count is None else {"__batches__": call.number(count)}),
+            "__length__": Prim("int") if said is None else call.number(said),
         }
 
 
 @op(f"{ROOT}.DataLoader.__len__")
 def length(call: Call, self: Value) -> Value:
-    """The number of batches."""
+    """The number of batches: of as many items as the data set says that it has."""
     return (call.attrs(self) or {}).get("__length__", Prim("int"))
 
 
@@ -76,7 +79,7 @@ def length(call: Call, self: Value) -> Value:
 def iterate(call: Call, self: Value) -> Value:
     """Batches, all of them alike."""
     attrs = call.attrs(self) or {}
-    count, size = (call.dim(attrs.get(name, NONE)) for name in ("__length__", "__last__"))
+    count, size = (call.dim(attrs.get(name, NONE)) for name in ("__batches__", "__last__"))
     last = None
     if size is not None:
         made, before = (_batch(call, {**attrs, "__batch__": attrs[name]}) for name in ("__last__", "batch_size"))

@@ -64,7 +64,8 @@ def randint_like(call: Call, input: Value, *bounds: Value, dtype: Value = NONE, 
 @op("torch.randperm")
 def randperm(call: Call, n: Value, *, out: Value = NONE, dtype: Value = NONE, **options: Value) -> Value:
     """torch.randperm(n)"""
-    return into(call, call.tensor([nonnegative(call, call.dim(n))], asked_kind(call, dtype, "int")), out)
+    count = nonnegative(call, call.dim(n))
+    return into(call, replace(call.tensor([count], asked_kind(call, dtype, "int")), places=count), out)
 
 
 @op("torch.normal")

@@ -64,7 +64,7 @@ def embedding_bag(
 @op("torch.nn.functional.one_hot")
 def one_hot(call: Call, tensor: Value, num_classes: Value = MINUS_ONE) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html: a new last axis."""
-    return call.tensor(rules.one_more(call, call.shape(tensor), rules.class_count(call, num_classes)), "int")
+    return call.tensor(rules.one_more(call, call.shape(tensor), rules.class_count(call, tensor, num_classes)), "int")
 
 
 def _table(call: Call, num_embeddings: Value, embedding_dim: Value, padding_idx: Value) -> dict[str, Value]:
