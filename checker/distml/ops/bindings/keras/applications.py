@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.keras.base import placeholder
-from distml.ops.bindings.keras.models import INPUTS, MODEL, OUTPUTS
+from distml.ops.bindings.keras.base import in_graph, placeholder
+from distml.ops.bindings.keras.models import INPUTS, MODEL, NETWORK, OUTPUTS
 from distml.ops.bindings.signature import bind
 from distml.ops.call import NONE
 from distml.ops.registry import op
@@ -52,7 +52,9 @@ def _depth(call: Call, module: str, channels: int, alpha: Value) -> Dim | None:
     return None if made is None else Dim.of(made)
 
 
-def _network(module: str, channels: int) -> Callable[..., Value]:
+def _network(path: str, channels: int) -> Callable[..., Value]:
+    module, _, name = path.partition(".")
+
     def build(call: Call, **options: Value) -> Value:
         """https://keras.io/api/applications: the class scores, or the last feature map, pooled or not"""
         top, pooling = call.flag(options.get("include_top", Const(True))), options.get("pooling", NONE)
@@ -72,22 +74,25 @@ def _network(module: str, channels: int) -> Callable[..., Value]:
             dims = [batch, *small, depth]
         else:
             return call.unknown("model")
-        return _model(call, image, call.tensor(dims, "float", "tensorflow"))
+        usual = whole and not {"depth_multiplier", "width_coefficient"} & options.keys()
+        usual = usual and call.const(options.get("alpha", Const(1)), (int, float)) in (1, 1.0)
+        own: dict[str, Value] = {NETWORK: Const(name)} if usual else {}
+        return _model(call, image, in_graph(call, call.tensor(dims, "float", "tensorflow")), own)
 
     return build
 
 
-def _model(call: Call, image: Tensor, output: Tensor) -> Value:
-    return call.world.allocate(InstanceRecord(Lib(MODEL), {INPUTS: image, OUTPUTS: output}))
+def _model(call: Call, image: Tensor, output: Tensor, own: dict[str, Value]) -> Value:
+    return call.world.allocate(InstanceRecord(Lib(MODEL), {INPUTS: image, OUTPUTS: output, **own}))
 
 
 for _entry in _CHANNELS.split(","):
     _path, _count = _entry.split()
-    _module, _, _name = _path.partition(".")
-    op(f"keras.applications.{_path}")(_network(_module, int(_count)))
+    _name = _path.partition(".")[2]
+    op(f"keras.applications.{_path}")(_network(_path, int(_count)))
     _short = f"keras.applications.{_name}"
     if _path != "resnet.ResNet50":
-        op(_short)(_network(_module, int(_count)))
+        op(_short)(_network(_path, int(_count)))
 
 
 def prepared(call: Call, x: Value) -> Value:

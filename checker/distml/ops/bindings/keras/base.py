@@ -133,7 +133,11 @@ def placeholder(call: Call, sizes: tuple[Value, ...], batch: Value = NONE) -> Te
     """A tensor as `keras.Input` makes it: None is a size that each input may have its own of."""
     dims = [call.symbol("batch", 1) if call.is_none(batch) else call.dim(batch)]
     dims += [call.symbol("size", 1) if call.is_none(size) is not False else call.dim(size) for size in sizes]
-    made = call.tensor(dims, "float", "tensorflow")
+    return in_graph(call, call.tensor(dims, "float", "tensorflow"))
+
+
+def in_graph(call: Call, made: Tensor) -> Tensor:
+    """A tensor of a graph of which it is not told what made it: what is called on it belongs to that graph."""
     call.world.put((MADE, made.ident), Tup(()))
     return made
 

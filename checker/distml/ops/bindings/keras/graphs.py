@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.keras.models import INPUTS, ITEMS, MODEL, OUTPUTS, SEQUENTIAL, parts
+from distml.ops.bindings.keras.base import LAYER, in_graph
+from distml.ops.bindings.keras.inner_layers import inner_layers
+from distml.ops.bindings.keras.models import INPUTS, ITEMS, MODEL, NETWORK, OUTPUTS, SEQUENTIAL, parts
 from distml.ops.call import NONE
 from distml.ops.registry import MADE, attribute, op
+from distml.shapes import Dim
 from distml.values import Const, InstanceRecord, Lib, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
@@ -35,12 +38,26 @@ def _graph(call: Call, attrs: dict[str, Value]) -> list[Value]:
 @op(f"{MODEL}.get_layer")
 def get_layer(call: Call, self: Value, name: Value = NONE, index: Value = NONE) -> Value:
     """https://keras.io/api/models/model: the layer of a name that the program gave it, or of a number"""
-    row, number = _in_order(call, call.attrs(self) or {}), call.const(index, int)
+    attrs, label = call.attrs(self) or {}, call.const(name, str)
+    if NETWORK in attrs:
+        return _within(call, attrs, label)
+    row, number = _in_order(call, attrs), call.const(index, int)
     if row is not None and isinstance(number, int):
         return row[number] if -len(row) <= number < len(row) else call.unknown()
-    label = call.const(name, str)
-    named = [each for each in _graph(call, call.attrs(self) or {}) if _label(call, each) == label]
+    named = [each for each in _graph(call, attrs) if _label(call, each) == label]
     return named[0] if isinstance(label, str) and len(named) == 1 else call.unknown()
+
+
+def _within(call: Call, attrs: dict[str, Value], label: object) -> Value:
+    """A layer of a well-known network, which the image has come through."""
+    network, image = call.const(attrs[NETWORK], str), attrs[INPUTS]
+    known = inner_layers(network).get(label) if isinstance(label, str) else None
+    if known is None or not isinstance(image, Tensor):
+        return call.unknown()
+    level, channels = known
+    batch, height, width, _ = call.shape(image).head
+    made = call.tensor([batch, height // 2**level, width // 2**level, Dim.of(channels)], "float", "tensorflow")
+    return call.world.allocate(InstanceRecord(Lib(LAYER), {MADE: in_graph(call, made)}))
 
 
 def _label(call: Call, layer: Value) -> object:

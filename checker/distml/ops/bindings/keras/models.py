@@ -36,6 +36,8 @@ Attrs = dict[str, Value]
 MODEL, SEQUENTIAL = "keras.Model", "keras.Sequential"
 _NAME = "name of an input"
 INPUTS, OUTPUTS, ITEMS, LOSS, METRICS = "__inputs__", "__outputs__", "__items__", "__loss__", "__measured__"
+NETWORK = "__network__"
+"""The attribute that names one of the well-known networks, whose layers have names and sizes of their own."""
 
 
 @op("keras.Input", "keras.layers.Input")
@@ -164,7 +166,8 @@ def _oldest(call: Call, inputs: tuple[Tensor, ...]) -> int:
 
 
 def _fit(call: Call, wanted: Tensor, given: Shape, sizes: dict[Symbol, Dim]) -> None:
-    """An input is as the placeholder says; a missing last axis of size 1 is added, one too many dropped (SHP301)."""
+    """An input is as the placeholder says; a missing last axis of size 1 is added, one too many dropped (SHP301). A size that the
+    graph leaves open is the same in all inputs of which it says so (SHP104)."""
     spec, given = call.shape(wanted), call.facts.shape(given)
     if spec.dims is None or given.dims is None:
         return
@@ -179,7 +182,8 @@ def _fit(call: Call, wanted: Tensor, given: Shape, sizes: dict[Symbol, Dim]) -> 
     for axis, (one, other) in enumerate(zip(spec.dims, dims, strict=True)):
         symbol = one.lone
         if symbol is not None:
-            sizes.setdefault(symbol, other)
+            text = f"{call.text} has inputs whose axis {axis} is of one size, gets {{left}} and {{right}}"
+            call.require_equal(sizes.setdefault(symbol, other), other, "SHP104", text)
         elif one.constant is not None:
             text = f"{call.text} was made for inputs {spec!r}, gets {given!r}: axis {axis} has {{right}}, not {{left}}"
             call.require_equal(one, other, "SHP401", text)
