@@ -188,3 +188,29 @@ def test_what_ends_well_has_no_finding_and_what_ends_in_a_check_has_one() -> Non
 
     holds()
     assert min(counts[kind] for kind in ("found", "ran")) > 4, counts
+
+
+TWICE = """
+import numpy as np
+
+def splice(x, n):
+    assert x.shape[-1] % n == 0
+    return x
+
+class Work:
+    def run(self, k):
+        {body}
+
+    def other(self):
+        self.run(4)
+
+def main():
+    Work().run(2)
+{start}
+"""
+
+
+@pytest.mark.parametrize("body", ["splice(np.zeros((2, 5)), 3)", "[splice(np.zeros((2, 5)), 3) for _ in range(k)]"])
+@pytest.mark.parametrize(("start", "code"), [("\nmain()", "SHP701"), ("", "SHP602")])
+def test_one_mistake_is_told_once_at_the_call_where_it_is_certain(body: str, start: str, code: str) -> None:
+    assert [each.code for each in errors_of(TWICE.format(body=body, start=start))] == [code]

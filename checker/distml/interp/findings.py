@@ -15,6 +15,8 @@ from distml.ops import ShapeError
 from distml.source.project import is_model
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from distml.interp.frames import Frame
     from distml.interp.machine import Machine
     from distml.ops import Note
@@ -62,12 +64,23 @@ def report(vm: Machine, error: ShapeError, node: ast.AST, frame: Frame) -> None:
         node, frame = seen
     span = place(vm, node, frame)
     key = (error.code, span.path, span.line, span.column)
-    if key in vm.findings:
+    if key in vm.findings or (error.code == _ASSERTION and key[1:] in _checks(vm.findings.values())):
         return
     related = [_related(note) for note in error.notes[:4]]
     related += _callers(vm, frame)
     fix = whole_division(vm, node) if error.code == "SHP603" and frame is vm.frame else None
     vm.findings[key] = Diagnostic(error.code, error.message, span, tuple(related), error.hint, fix)
+    for check in _checks([vm.findings[key]]):
+        vm.findings.pop((_ASSERTION, *check), None)
+
+
+_ASSERTION, _AT_CALLS = "SHP602", frozenset({"SHP701", "SHP702"})
+
+
+def _checks(findings: Iterable[Diagnostic]) -> set[tuple[str, int, int]]:
+    """The checks that findings at calls tell of: one mistake, which is not told at the check again."""
+    related = [each.span for finding in findings if finding.code in _AT_CALLS for each in finding.related]
+    return {(span.path, span.line, span.column) for span in related}
 
 
 def _is_warning(code: str) -> bool:

@@ -82,7 +82,7 @@ def seek(call: Call, self: Value, offset: Value, whence: Value = Const(0)) -> Va
     known = _state(call, self)
     if known is not None:
         _, items, _ = known
-        places = {(Const(0), Const(0)): 0, (Const(0), Const(2)): len(items)}
+        places: dict[tuple[Value, Value], int] = {(Const(0), Const(0)): 0, (Const(0), Const(2)): len(items)}
         place = places.get((offset, whence))
         _leave(call, self, items if place is not None else None, place or 0)
     return Num(call.symbol("position"))
@@ -94,7 +94,7 @@ def truncate(call: Call, self: Value, size: Value = NONE) -> Value:
     known = _state(call, self)
     if known is not None:
         _, items, place = known
-        kept = {NONE: items[:place], Const(0): ()}.get(size)
+        kept = items[:place] if size == NONE else () if size == Const(0) else None
         _leave(call, self, kept, min(place, len(kept or ())))
     return Num(call.symbol("size"))
 

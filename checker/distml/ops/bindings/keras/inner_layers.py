@@ -6,7 +6,7 @@ https://keras.io/api/applications
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -125,14 +125,14 @@ def _densenet(depths: tuple[int, ...]) -> Layers:
 
 
 _NETWORKS: dict[str, Callable[[], Layers]] = {
-    "VGG16": lambda: _vgg(3),
-    "VGG19": lambda: _vgg(4),
+    "VGG16": partial(_vgg, 3),
+    "VGG19": partial(_vgg, 4),
     "MobileNet": _mobilenet,
     "MobileNetV2": _mobilenet_v2,
-    **{f"ResNet{name}": lambda depths=depths: _resnet(depths) for name, depths in _RESNETS.items()},
-    **{f"ResNet{name}V2": lambda depths=depths: _resnet_v2(depths) for name, depths in _RESNETS.items()},
-    **{f"DenseNet{name}": lambda depths=depths: _densenet(depths) for name, depths in _DENSENETS.items()},
-    **{f"EfficientNet{name}": lambda by=by: _efficientnet(*by) for name, by in _EFFICIENT.items()},
+    **{f"ResNet{name}": partial(_resnet, depths) for name, depths in _RESNETS.items()},
+    **{f"ResNet{name}V2": partial(_resnet_v2, depths) for name, depths in _RESNETS.items()},
+    **{f"DenseNet{name}": partial(_densenet, depths) for name, depths in _DENSENETS.items()},
+    **{f"EfficientNet{name}": partial(_efficientnet, *by) for name, by in _EFFICIENT.items()},
 }
 
 
