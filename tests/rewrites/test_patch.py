@@ -154,8 +154,6 @@ def test_statements_before_behind_under_and_without() -> None:
 
         hvd.init()
 
-        # which one
-
 
         def f(x):
             """Text."""

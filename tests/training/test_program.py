@@ -274,3 +274,17 @@ def test_a_function_that_is_given_to_a_class_knows_its_object(read) -> None:  # 
         """
     )
     assert "tensorflow.data.Dataset.range()" in found(program, "data")
+
+
+def test_a_star_comes_before_the_module_it_takes_from(read, folder: Path) -> None:  # type: ignore[no-untyped-def]
+    """`from .Net import *` in a package binds the class of that name, and no longer the module."""
+    (folder / "nets").mkdir()
+    (folder / "nets" / "__init__.py").write_text("from .Net import *\n")
+    (folder / "nets" / "Net.py").write_text("import torch\nclass Net(torch.nn.Module):\n    pass\n")
+    assert "torch.nn.Module()" in found(read("import nets\nmodel = nets.Net()"), "model")
+
+
+@pytest.mark.parametrize("called", ["getattr(net, 'cuda')()", "(net.cuda if big else net.cpu)()", "[net.cuda][0]()"])
+def test_a_method_that_gives_its_object_back_may_be_called_by_any_expression(read, called: str) -> None:  # type: ignore[no-untyped-def]
+    program = read(f"net = torch.nn.Linear(1, 1)\nmade = {called}")
+    assert found(program, "made") <= {"torch.nn.Linear()"}

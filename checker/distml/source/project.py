@@ -125,6 +125,12 @@ class Project:
         made._files = {location: known for location, known in same.items() if known and not known.installed}
         return made
 
+    def search(self, folders: Iterable[str]) -> None:
+        """Look for modules in these folders too, as in additional source roots."""
+        self._sources = tuple(dict.fromkeys([*self._sources, *map(self._real, folders)]))
+        self._layouts.clear()
+        self._answers.clear()
+
     def forget(self, location: str) -> bool:
         """Let go of a file that has another content now; False where other files were resolved to it, which read the old one."""
         if any(location in used for each, used in self._uses.items() if each != location):

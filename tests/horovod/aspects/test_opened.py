@@ -17,7 +17,7 @@ from horovod.aspects.test_outputs import HEAD, plan_of, rewritten
 from distml.rewrites.horovod.aspects import opened, outputs
 
 REAL = frozenset({"os", "tempfile", "pathlib"})
-TENSORBOARD = ("torch.utils.tensorboard", "torch.utils.tensorboard.writer", "tensorboardX")
+TENSORBOARD = ("torch.utils.tensorboard", "torch.utils.tensorboard.writer", "tensorboardX", "tensorboard")
 MAKERS = [
     *((module, "SummaryWriter", given) for module in TENSORBOARD for given in ("{}", "log_dir={}", "{}, 'comment'")),
     ("tensorboardX", "SummaryWriter", "logdir={}"),

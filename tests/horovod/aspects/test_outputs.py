@@ -108,7 +108,7 @@ LEFT = [
     "with open('a', 'w') as f:\n    loss = step()",
     "restored = tf.train.Checkpoint().restore('c')",
     "tf.train.Checkpoint().restore('c')",
-    "input('go on?')",
+    "answer = input('go on?')",
     "try:\n    load()\nexcept OSError:\n    logging.warning('a file of this rank')",
 ]
 

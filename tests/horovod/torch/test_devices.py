@@ -121,3 +121,33 @@ def test_what_an_option_may_be_stays(display: str) -> None:
     option = f'parser.add_argument("--device", default="cuda:0", choices={display})\n'
     becomes = option.replace('default="cuda:0"', f"default={TEXT}")
     assert becomes in rewritten(program(above=option), "ddp")
+
+
+VISIBLE = 'os.environ["CUDA_VISIBLE_DEVICES"] = "1"\n'
+COMMENTS = {
+    "of a statement alone": ("# the second GPU\n" + VISIBLE + "\n", ""),
+    "of two lines": ("# the second GPU,\n# as in the paper\n" + VISIBLE + "\n", ""),
+    "of more than one": ("# settings\n" + VISIBLE + "size = 8\n", "# settings\n"),
+    "of what stands above": ("# settings\n\n" + VISIBLE + "\n", "# settings\n"),
+}
+
+
+@pytest.mark.parametrize("what", COMMENTS)
+def test_a_comment_goes_with_the_statement_that_it_is_about(what: str) -> None:
+    head, left = COMMENTS[what]
+    program = f"""
+import os
+
+{head}import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for (x,) in DataLoader(TensorDataset(torch.ones(64, 1)), batch_size=8):
+    optimizer.zero_grad()
+    model(x).mean().backward()
+    optimizer.step()
+"""
+    source = rewritten(program)
+    assert "VISIBLE" not in source
+    assert ("# settings" in source) is bool(left) and "GPU," not in source and "# the second" not in source

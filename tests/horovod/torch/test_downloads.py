@@ -101,6 +101,54 @@ WAYS |= {
     f"what is empty, {asked}": EMPTY.replace("{asked}", asked)
     for asked in ("len(file.readlines()) == 0", "not file.read()", "file.readline() == ''")
 }
+KEPT = """
+import json, time
+
+
+def read(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def write(path, made):
+    with open(path, "w") as file:
+        file.write("[")
+        file.flush()
+        time.sleep(0.3)
+        file.write("1]")
+
+
+{cached}
+assert found == [1]
+data = [(float(i), float(i)) for i in range(16)]
+"""
+CACHED = {
+    "in place": 'try:\n    found = read("{name} kept")\nexcept FileNotFoundError:\n    found = [1]\n'
+    '    write("{name} kept", found)',
+    "opened in place": 'try:\n    with open("{name} kept") as file:\n        found = json.load(file)\nexcept OSError:\n'
+    '    found = [1]\n    with open("{name} kept", "w") as file:\n        file.write("[")\n        file.flush()\n'
+    '        time.sleep(0.3)\n        file.write("1]")',
+    "in a function": "def kept(path):\n    try:\n        found = read(path)\n    except:\n        found = [1]\n"
+    '        write(path, found)\n    return found\n\n\nfound = kept("{name} kept")',
+    "given back": "def kept(path):\n    try:\n        return read(path)\n    except FileNotFoundError:\n        found = [1]\n"
+    '        write(path, found)\n        return found\n\n\nfound = kept("{name} kept")',
+    "passed over": "def kept(path):\n    try:\n        return read(path)\n    except FileNotFoundError:\n        pass\n"
+    '    found = [1]\n    write(path, found)\n    return found\n\n\nfound = kept("{name} kept")',
+    "of an object": """class Kept:
+    path = "{name} kept"
+
+    def get(self):
+        try:
+            found = read(self.path)
+        except OSError:
+            found = [1]
+            write(self.path, found)
+        return found
+
+
+found = Kept().get()""",
+}
+WAYS |= {f"kept, {way}": KEPT.replace("{cached}", text) for way, text in CACHED.items()}
 CASES = [(way, False) for way in WAYS] + [(way, True) for way in WAYS if way.startswith("tried")]
 
 

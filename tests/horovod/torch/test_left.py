@@ -162,3 +162,42 @@ main(sys.argv[1])
 )
 def test_whether_there_is_an_optimizer_is_known_to_all_ranks(asked: str) -> None:
     assert f"    {asked}\n" in rewritten(HEAD + ASKED.format(asked=asked), "ddp")
+
+
+UNREAD = """
+def run(model, optimizer):
+    total, found = 0.0, []
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+        found.append(loss.item())
+    {behind}
+
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    {call}
+"""
+READ = {
+    "nothing": ("pass", "run(model, optimizer)", 0),
+    "what nothing reads": ("mean = total / len(loader)\n    most = max(found)", "run(model, optimizer)", 0),
+    "what is given back, and dropped": ("return total / len(loader), found", "run(model, optimizer)", 0),
+    "what is given back": ("return total / len(loader)", "print(run(model, optimizer))", 1),
+    "what is told": ("mean = total / len(loader)\n    print(mean)", "run(model, optimizer)", 1),
+    "what is told later": (
+        "mean = total / len(loader)\n    best = mean / 2\n    print(best)",
+        "run(model, optimizer)",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", READ)
+def test_what_nothing_reads_is_not_averaged(what: str) -> None:
+    behind, call, means = READ[what]
+    source = rewritten(HEAD + UNREAD.format(behind=behind, call=call), "ddp")
+    assert source.count(" = mean_of_ranks(") == means

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from horovod.torch.programs import HEAD, outcome, said_by_two
+from horovod.torch.programs import HEAD, outcome, rewritten, said_by_two
 
 pytestmark = pytest.mark.requires("torch")
 
@@ -82,3 +82,38 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str]]
 def test_ranks_together_take_as_many_batches(way: str, loader: str, told: dict[str, tuple[str, str]]) -> None:
     most = 16 if way in ("over epochs", "while", "given back", "of an object") else 8
     assert told[f"{way}, {loader}"][0].split()[-2:] == ["taken", str(most // 2)]
+
+
+COUNTED = """
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True, drop_last=True)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+seen, phase, total = 0, 0, 0.0
+for epoch in range(2):
+    for a, b in loader:
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(a), b)
+        loss.backward()
+        optimizer.step()
+        {count}
+        {used}
+"""
+SIZES = {
+    "its length": "seen += len(a)",
+    "its size": "seen += a.size(0)",
+    "its shape": "seen += a.shape[0]",
+    "a variable": "rows = a.shape[0]\n        seen += rows",
+}
+UNTIL = "if seen > 64:\n            seen, phase = 0, phase + 1"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_samples_that_are_counted_up_to_a_limit_are_those_of_all_ranks(size: str) -> None:
+    after = rewritten(HEAD + COUNTED.format(count=SIZES[size], used=UNTIL), "ddp")
+    last = SIZES[size].rpartition("seen += ")[2]
+    assert f"seen += {last} * dist.get_world_size()" in after
+
+
+@pytest.mark.parametrize("used", ["total += loss.item() * len(a) / seen", "print(seen)"])
+def test_samples_that_sums_are_divided_by_or_that_are_told_have_no_limit(used: str) -> None:
+    assert "seen += len(a)\n" in rewritten(HEAD + COUNTED.format(count=SIZES["its length"], used=used), "ddp")

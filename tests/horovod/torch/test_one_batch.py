@@ -114,3 +114,31 @@ def test_what_only_moves_to_where_a_batch_is_holds_nothing_of_it(moved: str) -> 
     for one, warned in ((moved, False), (f"{moved} + x.mean()", True)):
         found = outcome(program.replace("\nloader", SCALED.format(moved=one), 1), "ddp")
         assert any(each.code == "HVD312" for each in found.plan.warnings) is warned
+
+
+STEPS = """
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(2):
+    for a, b in loader:
+        for {parts}:
+            optimizer.zero_grad()
+            nn.functional.mse_loss(model({one}), {other}).backward()
+            optimizer.step()
+"""
+TAKEN = {
+    "rows": ("one, other in zip(a, b)", "one", "other", True),
+    "rows of what is made of them": ("one, other in zip(a.transpose(0, 1), b)", "one", "other", True),
+    "those that were chosen": ("one in a[a.sum(1) > 0]", "one", "b[0]", True),
+    "a number": ("_ in range(3)", "a", "b", False),
+    "settings": ("factor in (1.0, 0.5)", "a * factor", "b", False),
+}
+
+
+@pytest.mark.parametrize("parts", TAKEN)
+def test_steps_for_each_part_of_a_batch_are_named(parts: str) -> None:
+    """Ranks whose batches have fewer parts leave the others waiting."""
+    through, one, other, named = TAKEN[parts]
+    found = outcome(HEAD + STEPS.format(parts=through, one=one, other=other), "ddp")
+    assert [each.code for each in found.plan.warnings] == ["HVD303"] * named

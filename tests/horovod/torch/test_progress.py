@@ -188,3 +188,20 @@ def test_at_the_end_of_a_pass_all_is_done(body: str, monkeypatch: pytest.MonkeyP
     assert done == whole
     done, whole = map(float, printed_as(2, rewritten(source), monkeypatch)[-1].split())
     assert done == whole > 0
+
+
+DEALT = """
+count, size = 64, 8
+a, b = torch.randn(count, 4), torch.randn(count, 1)
+for at in tqdm({items}):
+    step(a[at : at + size], b[at : at + size])
+"""
+ITEMS = {"a range": "range(0, count, size)", "a list": "[0, 8, 16, 24]", "an array": "np.arange(0, count, size)"}
+
+
+@pytest.mark.parametrize("items", ITEMS)
+def test_a_bar_around_what_is_dealt_out_knows_its_length(items: str) -> None:
+    source = HEAD.format(imports="import numpy as np\nfrom tqdm import tqdm") + DEALT.format(items=ITEMS[items])
+    text = rewritten(source)
+    assert ("part[hvd.rank()]" in text) is (f"total=len({ITEMS[items]}) // hvd.size()" in text)
+    assert items != "a range" or "total=" in text

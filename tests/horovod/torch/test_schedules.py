@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from horovod.torch.programs import HEAD, rewritten
+from horovod.torch.programs import HEAD, outcome, rewritten
 
 LOOP = """
 model = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 1))
@@ -98,3 +98,47 @@ def test_a_length_that_is_a_limit_or_counts_batches_is_divided_where_it_is_a_lim
     assert "    steps = most // dist.get_world_size()\n" in after and "    steps = epochs * len(loader)\n" in after
     assert "    epochs = (most // dist.get_world_size()) // len(loader) + 1\n" in after
     assert f"0.5, {given})" in after and after.count("if 0 < most // dist.get_world_size() <= done:") == 2
+
+
+PUT_BACK = """
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(TensorDataset(x, y), batch_size=8)
+for epoch in range(2):
+    for inputs, targets in loader:
+        {kept}
+        optimizer.param_groups[0]["lr"] = {rate}
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(inputs), targets).backward()
+        optimizer.step()
+        {back}
+"""
+KEPT, BACK = 'kept = optimizer.param_groups[0]["lr"]', 'optimizer.param_groups[0]["lr"] = kept'
+RATES = {
+    "for the one batch": (KEPT, "kept * len(inputs) / 8", BACK, False),
+    "for all that follow": (KEPT, "kept * len(inputs) / 8", "pass", True),
+    "to another one": ("kept = 0.05", 'optimizer.param_groups[0]["lr"] * 0.9', BACK, True),
+}
+
+
+@pytest.mark.parametrize("what", RATES)
+def test_a_rate_that_is_put_back_in_the_same_iteration_has_no_length(what: str) -> None:
+    kept, rate, back, warned = RATES[what]
+    found = outcome(HEAD + PUT_BACK.format(kept=kept, rate=rate, back=back)).plan.warnings
+    assert ("HVD311" in [each.code for each in found]) is warned
+
+
+FROM_FILES = {
+    "JSON": ("import json", 'json.load(open("rates.json"))'),
+    "YAML": ("import yaml", 'yaml.safe_load(open("rates.yaml"))'),
+    "a dict": ("", '{"lr": 0.01}'),
+}
+
+
+@pytest.mark.parametrize("what", FROM_FILES)
+def test_a_rate_that_a_file_says_is_scaled(what: str) -> None:
+    imported, read = FROM_FILES[what]
+    put = PUT_BACK.format(kept="pass", rate='control["lr"]', back="pass").replace(
+        "for inputs", f"control = {read}\n    for inputs"
+    )
+    assert 'control["lr"] * hvd.size()' in rewritten(f"{imported}\n{HEAD}{put}")

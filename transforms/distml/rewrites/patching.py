@@ -239,8 +239,9 @@ class _Changer(cst.CSTTransformer):
 
     def _filled(self, original: cst.CSTNode, block: cst.CSTNode, before: Sequence[cst.CSTNode]) -> cst.CSTNode:
         pieces: list[Piece] = []
-        for old, new in zip(before, block.body, strict=True):  # type: ignore[attr-defined]
-            pieces += self._pieces(old, new)
+        behind = [*before[1:], None]
+        for old, new, following in zip(before, block.body, behind, strict=True):  # type: ignore[attr-defined]
+            pieces += self._pieces(old, new, following)
         owner = self._bodies.get(original)
         if owner is not None:
             at = 1 if _is_docstring(before[0]) and isinstance(owner, cst.FunctionDef | cst.ClassDef) else 0
@@ -252,7 +253,7 @@ class _Changer(cst.CSTTransformer):
             body = [cst.SimpleStatementLine([cst.Pass()])]
         return block.with_changes(body=body, footer=[*left, *block.footer])  # type: ignore[attr-defined]
 
-    def _pieces(self, old: cst.CSTNode, new: cst.CSTNode) -> list[Piece]:
+    def _pieces(self, old: cst.CSTNode, new: cst.CSTNode, following: cst.CSTNode | None) -> list[Piece]:
         if not self._touched(old):
             return [Piece([new])]  # type: ignore[list-item]
         if not isinstance(old, cst.SimpleStatementLine):
@@ -265,7 +266,10 @@ class _Changer(cst.CSTTransformer):
                 line = line.with_changes(leading_lines=new.leading_lines)
             if number == len(old.body) - 1:
                 line = line.with_changes(trailing_whitespace=new.trailing_whitespace)
-            pieces.append(self._piece(self._statements.get(was, Around()), line))
+            around = self._statements.get(was, Around())
+            if around.removed and _is_alone(old, following):
+                line = line.with_changes(leading_lines=_apart(line.leading_lines))
+            pieces.append(self._piece(around, line))
         return pieces
 
     def _piece(self, around: Around, statement: cst.BaseStatement) -> Piece:
@@ -343,6 +347,20 @@ def _merged(body: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:
         else:
             found.append(statement)
     return found
+
+
+def _is_alone(line: cst.SimpleStatementLine, following: cst.CSTNode | None) -> bool:
+    """Whether a line holds one statement, and none follows in its paragraph: a comment above it is about that."""
+    leading: Sequence[cst.EmptyLine] = getattr(following, "leading_lines", ())
+    return len(line.body) == 1 and (following is None or any(each.comment is None for each in leading[:1]))
+
+
+def _apart(lines: Sequence[cst.EmptyLine]) -> Sequence[cst.EmptyLine]:
+    """The lines in front of a statement without the comment that stands right above it."""
+    at = len(lines)
+    while at and lines[at - 1].comment is not None:
+        at -= 1
+    return lines[:at]
 
 
 def _led(lines: Sequence[cst.EmptyLine], body: list[cst.BaseStatement]) -> list[cst.BaseStatement]:

@@ -323,8 +323,7 @@ class Calls:
 
     def _fluent(self, callee: Foreign, node: ast.Call, unit: Unit) -> Values:
         """The object of a method that gives it back: made by this call if it is no instance of the program."""
-        assert isinstance(node.func, ast.Attribute)
-        receivers = self.values.get(node.func.value, NOTHING)
+        receivers = self.values.get(node.func.value, NOTHING) if isinstance(node.func, ast.Attribute) else NOTHING
         own = frozenset(value for value in receivers if isinstance(value, Instance))
         if own:
             return own

@@ -17,6 +17,7 @@ from functools import cached_property
 
 from distml.diagnostics.model import Span
 from distml.source.file import SourceFile
+from distml.source.imports import imports
 from distml.source.nodes import walk
 from distml.source.project import Project
 from distml.source.reading import UnreadableError
@@ -70,6 +71,16 @@ def beside(script: SourceFile, name: str, project: Project) -> SourceFile | None
     places = [(1, ""), *_added(script.tree)] if "sys.path." in script.text else [(1, "")]
     found = (project.resolve(script, f"{folder}{name}", level=level) for level, folder in places)
     return next((each for each in found if each is not None), None)
+
+
+def implied(source: SourceFile, name: str, project: Project) -> SourceFile | None:
+    """The module beside one of a package that `import name` meant in Python 2; none that itself takes its name from a library."""
+    found = beside(source, name, project) if project.resolve(source, name) is None else None
+    first = name.partition(".")[0]
+    taken = found is not None and any(
+        each.module.partition(".")[0] == first and not each.level for each in imports(found.text)
+    )
+    return None if taken or found is source else found
 
 
 def _added(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -150,8 +161,9 @@ class Program(Statements, Keeper):
             return frozenset({library(name)})
         self.store.reads.add(_UNITS)
         found = self.project.resolve(unit.source, name, level)
-        for root in self.roots if found is None and not level else ():
-            found = found or beside(root.source, name, self.project)
+        if found is None and not level:
+            places = (beside(each.source, name, self.project) for each in self.roots)
+            found = next(filter(None, places), None) or implied(unit.source, name, self.project)
         if found is not None and (found.location in self.units or self._takes(found)):
             return frozenset({Module(found)})
         return NOTHING if level and found is None else frozenset({library(name)})
@@ -179,12 +191,11 @@ class Program(Statements, Keeper):
             return NOTHING
         self.store.reads.add(("starred", unit.tree))
         found = self.store.read("name", unit.tree, name)
-        if found:
-            return found
-        inner = self.project.submodule(module.source, name)
+        found = found or frozenset(v for each in unit.starred if each != module for v in self.member(each, name))
+        inner = self.project.submodule(module.source, name) if not found else None
         if inner is not None and (inner.location in self.units or self._takes(inner)):
             return frozenset({Module(inner)})
-        return frozenset(v for each in unit.starred if each != module for v in self.member(each, name))
+        return found
 
     # Questions
 

@@ -27,8 +27,10 @@ from distml.source.memory import memory_of_system
 from distml.source.notebook import is_notebook
 from distml.source.project import Project
 from distml.source.reading import UnreadableError, read_bytes
+from distml.source.roots import project_root
 from distml.training.callers import run_by, upwards
-from distml.training.program import beside, followed
+from distml.training.launchers import launched_in
+from distml.training.program import beside, followed, implied
 from distml.training.syntax import nodes_in, runs_as_script
 from distml.training.unit import Unit
 
@@ -102,6 +104,7 @@ def survey(
     """
     overlay = overlay or {}
     paths = list(paths)
+    project.search(_of_launchers(paths, project))
     found = Survey(files=len(paths))
     sources: dict[str, SourceFile] = {}
     trainers: set[str] = set()
@@ -125,6 +128,7 @@ def survey(
             found.problems.append(error.diagnostic)
         except MemoryError:
             found.problems.append(_out_of_memory(path))
+    _add_steps(others, project, sources, trainers)
     between = {source.location: source for source in _through_others(others, project, sources, naming)}
     for source in between.values():
         sources[source.location] = source
@@ -137,6 +141,13 @@ def survey(
     for files in _components(sources, project):
         planner.component(files, [each for each in files if each.location in trainers])
     return found
+
+
+def _of_launchers(paths: list[str], project: Project) -> list[str]:
+    """The folders of the files at some paths in which the project's shell scripts have Python look for modules."""
+    folders = {os.path.dirname(os.path.realpath(os.path.join(project.folder, path))) for path in paths}
+    root = project_root(os.path.commonpath(folders), os.path.exists, (project.folder,)) if folders else ""
+    return launched_in(root, sorted(folders)) if folders else []
 
 
 def _searched(path: str, place: str, project: Project) -> bytes:
@@ -166,6 +177,19 @@ def _through_others(
                     yield source
         reached |= new
         stems = {_stem(location) for location in new}
+
+
+def _add_steps(
+    others: Mapping[str, frozenset[bytes]], project: Project, sources: dict[str, SourceFile], trainers: set[str]
+) -> None:
+    """Add to the known files those that name no framework, and take steps for a known one that imports them."""
+    places = {os.path.realpath(os.path.join(project.folder, path)) for path in others}
+    for used in [each for source in [*sources.values()] for each in _used(source, project, sources)]:
+        if used.location in places and TRAINER.search(used.text.encode("utf-8", "replace")) is not None:
+            with suppress(UnreadableError):
+                _ = used.tree
+                sources[used.location] = used
+                trainers.add(used.location)
 
 
 def _trains_by(source: SourceFile, used: SourceFile) -> bool:
@@ -213,8 +237,8 @@ def _used(source: SourceFile, project: Project, known: Mapping[str, SourceFile])
         user = waiting.pop()
         for statement in imports(user.text):
             module = project.resolve(user, statement.module, statement.level)
-            if module is None and not statement.level and user is source:
-                module = beside(user, statement.module, project)
+            if module is None and not statement.level:
+                module = (beside if user is source else implied)(user, statement.module, project)
             inner = [project.submodule(module, name) for name in statement.names] if module is not None else []
             for target in (each for each in (module, *inner) if each is not None and each.location not in seen):
                 seen.add(target.location)

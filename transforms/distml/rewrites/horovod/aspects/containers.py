@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, Protocol
 
 from distml.rewrites.horovod.aspects.batches import Batches, Filling, How, item_of
+from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
@@ -19,7 +20,7 @@ from distml.training.around import Looping, block_of, own_nodes, owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
-from distml.training.syntax import elements, method_name, nodes_in, targets_of
+from distml.training.syntax import elements, method_name, names_in, nodes_in, targets_of
 
 Way = Literal["mean", "gather", "sum", "max", "min"]
 _NOTES: dict[Way, Note] = {
@@ -261,7 +262,29 @@ def read_outside(program: Program, loop: Looping, place: str) -> bool:
     if not any(isinstance(each.ctx, ast.Store) for each in same):
         return True
     inside = {id(each) for each in walk(loop)}
-    return any(isinstance(each.ctx, ast.Load) and id(each) not in inside for each in same)
+    behind = (each for each in same if isinstance(each.ctx, ast.Load) and id(each) not in inside)
+    return any(_is_used(each, program) for each in behind)
+
+
+def _is_used(read: ast.Name, program: Program, depth: int = 4) -> bool:
+    """Whether something is done with what a variable is read for: more than to compute what nothing reads."""
+    statement, function = program.statement(read), program.function(read)
+    if not isinstance(statement, ast.Assign | ast.Return) or statement.value is None or not depth:
+        return True
+    if not reads_only(statement.value, program):
+        return True
+    if isinstance(statement, ast.Return):
+        calls = program.calling(function) if function is not None else []
+        return not calls or any(not isinstance(program.parent(call), ast.Expr) for call in calls)
+    if function is None and program.unit(read) not in program.roots:
+        return True
+    if not all(isinstance(each, ast.Name) for target in statement.targets for each in elements(target)):
+        return True
+    unit = program.unit(read)
+    owners = {(name, unit.lexical.owner_at(name, statement)) for each in statement.targets for name in names_in(each)}
+    reads = (each for each in nodes_in(unit.tree, ast.Name) if isinstance(each.ctx, ast.Load) and each is not read)
+    own = (each for each in reads if (each.id, unit.lexical.owner_at(each.id, each)) in owners)
+    return any(program.statement(each) is not statement and _is_used(each, program, depth - 1) for each in own)
 
 
 def _within(place: str, whole: str) -> bool:

@@ -58,13 +58,13 @@ _OPENS = (
 )
 _EVENTS = (
     _Form(
-        re.compile(r"(torch\.utils\.tensorboard|tensorboardX)(\.writer)?\.SummaryWriter"),
+        re.compile(r"(torch\.utils\.tensorboard|tensorboardX?)(\.writer)?\.SummaryWriter"),
         (0, "log_dir"),
         _ALWAYS,
         "w",
         FOLDER,
     ),
-    _Form(re.compile(r"tensorboardX(\.writer)?\.SummaryWriter"), (0, "logdir"), _ALWAYS, "w", FOLDER),
+    _Form(re.compile(r"tensorboardX?(\.writer)?\.SummaryWriter"), (0, "logdir"), _ALWAYS, "w", FOLDER),
     _Form(
         re.compile(
             r"tensorflow\.(contrib\.)?summary\.create_file_writer|tensorflow\.summary\.create_summary_file_writer"

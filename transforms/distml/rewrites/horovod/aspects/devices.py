@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.plan import Note, Plan
@@ -75,10 +75,15 @@ def several(program: Program) -> Iterator[ast.Call]:
         sources = [each for given in call.args[:1] for each in program.sources(given)]
         texts = {str(each.value) for node in sources for each in program.of(node) if isinstance(each, Constant)}
         numbers = {number for text in texts for number in _GPU.findall(text)}
-        looped = any(_looped(each, program) for each in sources) and not any("cpu" in each.lower() for each in texts)
+        looped = counted(sources, program) and not any("cpu" in each.lower() for each in texts)
         if looped or len(named | numbers) > max(1, len(named)):
             yield call
         named |= numbers
+
+
+def counted(sources: Iterable[ast.AST], program: Program) -> bool:
+    """Whether what is computed from these is another GPU in each iteration of a loop."""
+    return any(_looped(each, program) for each in sources)
 
 
 def _looped(node: ast.AST, program: Program) -> bool:

@@ -6,6 +6,7 @@ Processes that find nothing all begin to download to the same place, and read wh
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -19,12 +20,12 @@ from distml.rewrites.horovod.aspects.outputs import COMMANDS, private
 from distml.rewrites.horovod.aspects.setup import behind_start, start_of
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
-from distml.source.nodes import walk
+from distml.source.nodes import SCOPES, walk
 from distml.training.around import block_of
 from distml.training.callers import leading_to, run_by
-from distml.training.callsites import argument, called
+from distml.training.callsites import argument, argument_for, called
 from distml.training.program import Program
-from distml.training.syntax import is_literal, method_name, nodes_in, root_of
+from distml.training.syntax import is_literal, method_name, nodes_in, receiver_of, root_of, values_given
 from distml.training.values import Class, Foreign
 
 _LOADS = re.compile(
@@ -134,7 +135,8 @@ def _made_anew(call: ast.Call, start: Start, plan: Plan) -> list[ast.stmt]:
     alone = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) for each in places)
     if not alone or any(trains(each, plan) or since_training(each, plan) for each in places):
         return []
-    if any(_if_missing(each, program) for each in (program.statement(call), *places)) or private(call, program):
+    asked = any(_if_missing(each, program) for each in (program.statement(call), *places))
+    if asked or _if_unread(program.statement(call), path, program) or private(call, program):
         return []
     return places if is_read(plan, path) and all(_can_wait(each, start, plan) for each in places) else []
 
@@ -215,7 +217,8 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     fetches = not names.isdisjoint(_FETCHES)
     path = argument(call, 0, "path") if any(map(_TOKENS.fullmatch, names)) else _created(call, program)
     # What the call itself says comes first: the other questions go through the program.
-    if not (fetches or path) or not _if_missing(statement, program):
+    unread = path is not None and _if_unread(statement, path, program)
+    if not (fetches or path) or not (unread or _if_missing(statement, program)):
         return False
     if during_training(statement, plan):
         return False
@@ -224,7 +227,7 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     if path is None or private(call, program):
         return False
     parts = (each for each in program.sources(path) if isinstance(each, ast.Name | ast.Attribute))
-    return is_read(plan, path) or any(is_read(plan, each) for each in parts)
+    return unread or is_read(plan, path) or any(is_read(plan, each) for each in parts)
 
 
 def _tidied(call: ast.Call, plan: Plan) -> ast.stmt | None:
@@ -258,6 +261,45 @@ def _if_missing(statement: ast.stmt, program: Program, depth: int = 3) -> bool:
     branch = _branch(statement, program)
     tests = [each.test for each in program.ancestors(statement) if isinstance(each, ast.If)]
     return branch is not None and any(_asks(call, program) for test in tests for call in walk(test))
+
+
+def _if_unread(statement: ast.stmt, path: ast.expr, program: Program, depth: int = 3) -> bool:
+    """Whether a file is written where it could not be read: `try: load(path)`, with the writing in a handler, or behind a `try`
+    that returns what it has read.
+
+    So is what a function writes that is only called there.
+    """
+    around = [statement, *itertools.takewhile(lambda up: not isinstance(up, SCOPES), program.ancestors(statement))]
+    tried = [up for low, up in itertools.pairwise(around) if isinstance(low, ast.ExceptHandler)]
+    blocks = [(each, block_of(each, program)) for each in around if isinstance(each, ast.stmt)]
+    before = [one for each, block in blocks for one in block[: block.index(each)]]
+    tried += [each for each in before if isinstance(each, ast.Try) and any(nodes_in(each, ast.Return))]
+    if any(isinstance(each, ast.Try) and _uses(each.body, path) for each in tried):
+        return True
+    function = program.function(statement)
+    calls = leading_to(function, program) if depth else []
+    given = [(program.statement(call), _given(call, function, path, program)) for call in calls]
+    return bool(given) and all(_if_unread(place, its, program, depth - 1) for place, its in given)
+
+
+def _given(call: ast.Call, function: ast.AST | None, path: ast.expr, program: Program) -> ast.expr:
+    """The path that a function writes, as the call of it says: an argument, else the same expression."""
+    if not isinstance(path, ast.Name) or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return path
+    return argument_for(call, function, path.id, program) or path
+
+
+def _uses(block: list[ast.stmt], path: ast.expr) -> bool:
+    """Whether statements give a path, in the same words, to something that may read the file."""
+    text = ast.unparse(path)
+    given = (part for each in block for call in nodes_in(each, ast.Call) for part in _parts(call))
+    return any(ast.unparse(part) == text for part in given)
+
+
+def _parts(call: ast.Call) -> list[ast.expr]:
+    """What a call is given, and what it is made on."""
+    receiver = receiver_of(call)
+    return values_given(call) + ([receiver] if receiver is not None else [])
 
 
 def _asks(node: ast.AST, program: Program, depth: int = 2) -> bool:
@@ -417,7 +459,7 @@ def _branch(statement: ast.stmt, program: Program) -> ast.If | ast.Try | None:
 
 
 def _left_before(statement: ast.stmt, program: Program) -> bool:
-    """Whether a function may return before it comes to a statement, because of a file."""
+    """Whether a function may return before it comes to a statement, because of a file: one that is there, or that it reads."""
     for each in (statement, *program.ancestors(statement)):
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
             return False
@@ -425,7 +467,8 @@ def _left_before(statement: ast.stmt, program: Program) -> bool:
             block = block_of(each, program)
             for before in block[: block.index(each)]:
                 leaves = any(isinstance(inner, ast.Return) for inner in walk(before))
-                if leaves and isinstance(before, ast.If) and _about_files(before.test, program):
+                by_file = isinstance(before, ast.If) and _about_files(before.test, program)
+                if leaves and (by_file or isinstance(before, ast.Try)):
                     return True
     return False
 

@@ -165,7 +165,11 @@ class Means:
         """Whether a place gets a mean of what it was and a number of the data, as in `mean = 0.9 * mean + 0.1 * loss`."""
         place = ast.unparse(target)
         parts = {ast.unparse(each) for each in walk(value)}
-        return place in parts and not self.uniform.holds(value) and self._linear(value, place)
+        return (
+            place in parts
+            and not self.uniform.holds(value)
+            and (self._linear(value, place) or (_is_addition(value, place) and self.numbers.begins(target)))
+        )
 
     def _linear(self, node: ast.expr, place: str) -> bool:
         if isinstance(node, ast.IfExp):
@@ -313,9 +317,16 @@ class Means:
             return False
         if any(self._computes(each, place) for each in loads if isinstance(each, ast.Attribute)):
             return True
-        shows = self._shows(statement) and any(ast.unparse(each) == owner for each in whole)
+        held = [each for each in whole if ast.unparse(each) == owner]
+        shows = any(self._shows(statement) or self._is_part_of_text(each) for each in held)
         calls = list(nodes_in(statement, ast.Call))
         return shows or any(self._asks(call, place, each) for call in calls for each in run_by(call, self.program))
+
+    def _is_part_of_text(self, node: ast.AST) -> bool:
+        """Whether a text is made of something as a whole, which may read all of it: `"{meter.mean}".format(meter=meter)`."""
+        above = self.program.parent(node)
+        above = self.program.parent(above) if isinstance(above, ast.keyword) else above
+        return isinstance(above, ast.FormattedValue) or (isinstance(above, ast.Call) and is_text(above))
 
     def _computes(self, load: ast.Attribute, place: str) -> bool:
         """Whether an attribute is a property that reads a sum of its object."""
@@ -441,6 +452,12 @@ class Means:
 def _arm(branch: ast.If, statement: ast.stmt) -> tuple[ast.If, bool]:
     """The arm of a branch that a statement stands in: the branch, and whether it is its `else`."""
     return branch, statement in branch.orelse
+
+
+def _is_addition(value: ast.expr, place: str) -> bool:
+    """Whether something is added to what a place holds: `total = total + each`."""
+    sides = [value.left, value.right] if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else []
+    return place in map(ast.unparse, sides)
 
 
 def _attribute_loaded(node: ast.AST, name: str) -> bool:

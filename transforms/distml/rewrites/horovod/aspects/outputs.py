@@ -63,7 +63,7 @@ _FILES = re.compile(
     r"|wandb\.(watch|save|finish)|tensorboard_logger\.configure|tensorflow\.summary\.(scalar|image|histogram|text|audio)"
 )
 _WRITERS = re.compile(
-    r"(torch\.utils\.tensorboard|tensorboardX)(\.writer)?\.SummaryWriter\(\)\.(add_\w+|export_\w+|flush|close)"
+    r"(torch\.utils\.tensorboard|tensorboardX?)(\.writer)?\.SummaryWriter\(\)\.(add_\w+|export_\w+|flush|close)"
     r"|tensorflow\.(summary\.File|train\.Summary)Writer\(\)\.(add_\w+|flush|close)|tensorflow\.summary\.create_file_writer\(\)\.(flush|close)"
     r"|tensorflow\.train\.Supervisor\(\)\.(summary_writer\.(add_\w+|flush|close)|summary_computed)"
     r"|csv\.(writer|DictWriter)\(\)\.(writerow|writerows|writeheader)|visdom\.Visdom\(\)\.\w+"
@@ -226,6 +226,8 @@ _LEARNS = frozenset({"fit", "fit_generator", "train_on_batch", "compile"})
 def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) -> str | None:
     """What sort of output a call makes, or a function that it is `handed`; None where it is not known to be output."""
     function = handed or call.func
+    if handed is None and is_pause(call, program):
+        return "pause"
     for name in program.names(function):
         if _PRINTS.fullmatch(name) or _logs(call, name, program):
             return "file" if _into_file(call, program) else "output"
@@ -242,6 +244,11 @@ def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) ->
         return "output"
     own = method in _SAVES and any(isinstance(value, Callable) for value in program.of(function))
     return "file" if (method in _SAVES and not own) or _saves_what_learns(call, function, program) else None
+
+
+def is_pause(call: ast.Call, program: Program) -> bool:
+    """Whether a person is asked, and nothing reads the answer: the others wait for rank 0 where they communicate next."""
+    return isinstance(program.parent(call), ast.Expr) and "builtins.input" in program.names(call.func)
 
 
 def _saves_what_learns(call: ast.Call, function: ast.expr, program: Program) -> bool:
@@ -301,11 +308,12 @@ _WHAT = {
     "summary": ("printed by rank 0", "every rank would print the same summary"),
     "file": ("written by rank 0", "all ranks would write the same file at the same time"),
     "log": ("logged by rank 0", "all ranks would log the same values"),
+    "pause": ("input read by rank 0", "the other ranks have no terminal"),
 }
 
 
 def guard(plan: Plan, statement: ast.stmt, kind: str = "file") -> None:
-    """Put a statement under rank 0; `kind` is output, summary, file or log. What runs before the start-up stays."""
+    """Put a statement under rank 0; `kind` is output, summary, file, log or pause. What runs before the start-up stays."""
     if not started(plan, statement):
         return
     what, reason = _WHAT[kind]

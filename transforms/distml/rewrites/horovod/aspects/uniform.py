@@ -41,7 +41,7 @@ _READ = r"(assign|assign_add|assign_sub|numpy|read_value|value)"
 _COUNTED = re.compile(rf"tensorflow\.Variable\(\)(\.{_READ}\(\))*\.{_READ}")
 _CHANGES = frozenset({"assign", "assign_add", "assign_sub"})
 _OBJECTS = re.compile(
-    r"torch\.(optim|utils\.tensorboard|cuda\.amp|amp)\.(\w+\.)*[A-Z]\w*\(\)|tensorboardX\.(\w+\.)*[A-Z]\w*\(\)"
+    r"torch\.(optim|utils\.tensorboard|cuda\.amp|amp)\.(\w+\.)*[A-Z]\w*\(\)|tensorboardX?\.(\w+\.)*[A-Z]\w*\(\)"
 )
 """Objects of libraries that are no numbers: optimizers, schedules, writers."""
 _CHOOSES = frozenset(

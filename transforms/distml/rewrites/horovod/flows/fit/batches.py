@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TypeGuard
 
 from distml.rewrites.horovod.aspects import tf_data
+from distml.rewrites.horovod.aspects.dealing import deal
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows import session_steps
@@ -195,9 +196,7 @@ def _counted(shared: list[Looping], cuts: list[ast.expr], program: Program) -> a
 
 def _deal(plan: Plan, counts: ast.Call, outer: Looping, sources: list[ast.expr]) -> None:
     """Deal out the turns of a loop, whose batches are in one order on all ranks."""
-    world = plan.world(counts)
-    share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
-    plan.patch(counts).wrap(counts, share, DEALT)
+    deal(plan, counts, DEALT)
     seeds.agree(plan, sources)
     if not seeds.orders(plan.program, outer, sources):
         seeds.differ(plan, _anchor(outer))
@@ -340,8 +339,7 @@ def _generated(plan: Plan, node: ast.expr) -> bool:
             if any(carries_state(program, unit) for unit in program.units.values()):
                 what = "this model carries state from batch to batch, and which samples follow each other is not known"
                 raise Refuse("HVD213", program.statement(call), what, "give every rank a part of the series of its own")
-            world = plan.world(call)
-            plan.patch(call).wrap(call, f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))", DEALT)
+            deal(plan, call, DEALT)
             seeds.together(plan, call, makers)
             return True
     return False

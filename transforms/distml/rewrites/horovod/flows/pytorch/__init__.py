@@ -117,6 +117,7 @@ def _plan(study: Study, plan: Plan) -> None:
     decisions.agree()
     decisions.ask()
     decisions.name_caught()
+    decisions.name_parts()
     Devices(study, plan).own()
 
 
@@ -133,6 +134,7 @@ def _report(study: Study, plan: Plan, spelling: Spelling, loaders: Loaders, shar
         intervals = Intervals(plan, loaders, sharded)
         intervals.shorten()
         intervals.keep_pace()
+        intervals.count_samples(uniform)
         means.tell_sums(Shares(plan, loaders, sharded | {*judging}), spelling.sum_of)
     means.average(passes, {each for each, whole in judging.items() if not whole})
     means.average_each([each for each in sharded | {*judging} if isinstance(each, ast.comprehension)])

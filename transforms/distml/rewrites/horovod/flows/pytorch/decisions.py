@@ -11,14 +11,16 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects.anchors import started
+from distml.rewrites.horovod.aspects.batches import Batches
+from distml.rewrites.horovod.aspects.outputs import is_pause
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
-from distml.training.around import LOOPS
+from distml.training.around import LOOPS, loops_around
 from distml.training.callsites import called
-from distml.training.syntax import is_literal, nodes_in
+from distml.training.syntax import is_literal, mentions, nodes_in
 
 _AGREED = Note(
     "decided on rank 0 for all ranks",
@@ -55,8 +57,8 @@ class Decisions:
         self.changing = study.reach([*(s.call for s in study.steps), *study.backwards, *makers, *self._changes()])
 
     def _changes(self) -> list[ast.AST]:
-        """What changes weights, or what they will be set to, or the rate."""
-        found: list[ast.AST] = []
+        """What changes weights, or what they will be set to, or the rate, and what all ranks are told."""
+        found: list[ast.AST] = [*self._questions()]
         for call in self.program.calls:
             name = called(call, self.program)
             scheduled = name == "step" and any("lr_scheduler" in n for n in self.program.names(call.func))
@@ -90,10 +92,15 @@ class Decisions:
 
     def ask(self) -> None:
         """Have rank 0 ask a person, and tell all ranks the answer."""
-        for call in self.program.calls:
-            if "builtins.input" in self.program.names(call.func) and started(self.plan, call):
+        for call in self._questions():
+            if started(self.plan, call):
                 asked = self.spelling.first(call, f"{{}} if {self.plan.world(call).first} else None")
                 self.plan.patch(call).wrap(call, asked, _ASKED)
+
+    def _questions(self) -> list[ast.Call]:
+        """The calls that ask a person, and whose answer is read: all ranks are told it, so all must come to the question."""
+        asking = (each for each in self.program.calls if "builtins.input" in self.program.names(each.func))
+        return [each for each in asking if not is_pause(each, self.program)]
 
     def name_caught(self) -> None:
         """Name the exceptions that are caught around steps: a rank that goes on without them leaves the others waiting."""
@@ -105,6 +112,20 @@ class Decisions:
             if training.holds_any(node.body) and handler is not None:
                 what = f"a rank that catches an exception here {missed}: the other ranks block"
                 self.plan.warn("HVD303", handler.body[0], what, "let the exception end the program")
+
+    def name_parts(self) -> None:
+        """Name the loops that take a step for each part of a batch: a rank whose batch has fewer leaves the others waiting."""
+        passes = self.study.shortened
+        for loop in dict.fromkeys(loop for step in self.study.steps for loop in loops_around(step.call, self.program)):
+            around = [each for each in loops_around(loop, self.program) if each in passes] if loop not in passes else []
+            if isinstance(loop, ast.For) and not self.uniform.holds(loop.iter):
+                held = (Batches(self.program, self.uniform, each).frames[0].names for each in around)
+                if any(mentions(loop.iter, names) for names in held):
+                    what = (
+                        "this loop takes a step for each part of a rank's batch: the other ranks may take more or fewer"
+                    )
+                    instead = "see that all batches have as many parts, or take one step for all of them"
+                    self.plan.warn("HVD303", loop, what, instead)
 
     def _agree(self, node: ast.If | ast.While) -> None:
         """Ask for one decision of all ranks, by what is left where it holds, or where it does not."""

@@ -1,7 +1,7 @@
 """Which GPU: every process has its own, however the program called the first one.
 
 A GPU is named by a text (`"cuda:0"`) wherever it stands, or by a number where PyTorch is given a device. A program that names
-two of them spreads one process over both, and is refused.
+two of them, or counts them in a loop, spreads one process over several, and is refused.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from distml.rewrites.horovod.aspects.devices import counted
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
@@ -22,6 +23,9 @@ _OWN = Note("the GPU of this process", "all ranks would share one GPU", "own-dev
 _PARALLEL = Note(
     "DataParallel on the GPU of this process", "every rank has one GPU, and the data is sharded", "own-device"
 )
+_INSTEAD = "train on one GPU, one for each process"
+_SPELLS = frozenset({"torch.device", "builtins.str", "builtins.int"})
+_REPLICAS = frozenset({"torch.nn.parallel.replicate", "torch.nn.parallel.parallel_apply"})
 DATA_PARALLEL = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"})
 _SETS = {"torch.cuda.set_device": (0, "device"), "torch.device": (1, "index")}
 """Functions that are given the number of a GPU: at which place, under which name."""
@@ -44,6 +48,7 @@ class Devices:
         """
         nodes = [node for unit in self.plan.units() for node in walk(unit.tree)]
         self._refuse_several([node for node in nodes if isinstance(node, ast.Constant)])
+        self._refuse_towers(nodes)
         for node in nodes:
             if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp):
                 self._spelled(node)
@@ -63,7 +68,30 @@ class Devices:
         if len(named) > 1:
             first, second, *_ = named.values()
             what = f"one process uses several GPUs, `{ast.unparse(first)}` (line {first.lineno}) and `{ast.unparse(second)}`"
-            raise Refuse("HVD202", second, what, "train on one GPU, one for each process")
+            raise Refuse("HVD202", second, what, _INSTEAD)
+
+    def _refuse_towers(self, nodes: list[ast.AST]) -> None:
+        """Parts that are placed on GPUs which a loop numbers, or by functions that place the model on each of several."""
+        for call in (each for each in nodes if isinstance(each, ast.Call)):
+            names = self.program.names(call.func)
+            method = self._moves(call, names)
+            given = argument(call, 0 if method else -1, "device")
+            sources = self.program.sources(given, self._is_other) if given is not None else set[ast.AST]()
+            several = counted(sources, self.program) and (method == "cuda" or self._is_gpu(sources))
+            if several or names & _REPLICAS:
+                what = f"one process uses several GPUs, by `{ast.unparse(call)}`"
+                raise Refuse("HVD202", call, what, _INSTEAD)
+
+    def _is_other(self, node: ast.AST) -> bool:
+        """Whether what a call is given says nothing of which GPU it gives: `next(model.parameters()).device`."""
+        names = self.program.names(node.func) if isinstance(node, ast.Call) else frozenset[str]()
+        return isinstance(node, ast.Call) and not (_is_device(node) or names & _SPELLS)
+
+    def _is_gpu(self, sources: set[ast.AST]) -> bool:
+        """Whether something is computed from the number of a GPU, as a text or as a device made of one."""
+        values = (value.value for each in sources for value in self.program.of(each) if isinstance(value, Constant))
+        texts = (value for value in values if isinstance(value, str))
+        return any(map(_is_device, sources)) or any(map(_NUMBERED.fullmatch, texts))
 
     def _spelled(self, node: ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call) -> None:
         above = self.program.parent(node)

@@ -10,15 +10,21 @@ from distml.rewrites.horovod.aspects import intervals
 from distml.rewrites.horovod.aspects.intervals import added, counted, numbered, remainder_by
 from distml.rewrites.horovod.aspects.outputs import checkpoint
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
+from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS, Looping, own_nodes
-from distml.training.syntax import nodes_in, remainder_of
+from distml.training.around import LOOPS, Looping, own_nodes, owner_of
+from distml.training.syntax import is_literal, method_name, nodes_in, remainder_of
 
 _PACE = Note(
     "iteration count times the number of ranks",
     "a rank takes fewer iterations, and what is computed from their number would be delayed",
     "fewer-steps",
+)
+_SAMPLES = Note(
+    "samples of all ranks",
+    "a rank counts its own part of the data; a limit on how many there were is one on all of them",
+    "own-samples",
 )
 _JUDGES = frozenset({"torch.no_grad", "torch.inference_mode"})
 
@@ -51,6 +57,31 @@ class Intervals:
             if isinstance(loop, LOOPS):
                 for number in self._paces(loop, {*added(loop)} - set(self._begun_anew(loop))):
                     self.plan.patch(number).wrap(number, f"({{}} * {self.plan.world(number).size})", _PACE)
+
+    def count_samples(self, uniform: Uniform) -> None:
+        """Ask for the samples of all ranks where a loop counts them up to a limit: each rank goes through its part of them."""
+        passes = {use.drawn for use in self.loaders.loops.training if use.drawn in self.sharded} | self.study.shortened
+        for loop in (each for each in passes if isinstance(each, LOOPS)):
+            compared = {ast.unparse(each) for test in nodes_in(loop, ast.Compare) for each in nodes_in(test, ast.expr)}
+            quotients = (
+                each for each in nodes_in(owner_of(loop, self.program), ast.BinOp) if isinstance(each.op, ast.Div)
+            )
+            divided = {ast.unparse(part) for each in quotients for part in (each.left, each.right)}
+            for node in own_nodes(loop, ast.AugAssign):
+                text = ast.unparse(node.target)
+                if (
+                    isinstance(node.op, ast.Add)
+                    and text in compared
+                    and text not in divided
+                    and uniform.holds(node.value)
+                ):
+                    if self._counts_samples(node.value):
+                        self.plan.patch(node.value).wrap(node.value, f"{{}} * {self.plan.world(node).size}", _SAMPLES)
+
+    def _counts_samples(self, value: ast.expr) -> bool:
+        """Whether a number is how many samples a batch has: `len(x)`, `x.size(0)`, `x.shape[0]`, also through a variable."""
+        made = self.loaders.loops.assigned(value) if isinstance(value, ast.Name) else [value]
+        return bool(made) and all(_is_size(each) for each in made)
 
     def _begun_anew(self, loop: Looping) -> Iterator[str]:
         """What the loops around a loop set anew."""
@@ -89,3 +120,12 @@ class Intervals:
 
     def _only_judges(self, branch: ast.If) -> bool:
         return self.judging.holds_any(branch.body) and not self.study.training.holds_any(branch.body)
+
+
+def _is_size(node: ast.expr) -> bool:
+    """Whether an expression is the first size of something."""
+    if isinstance(node, ast.Call):
+        first = method_name(node) == "size" and len(node.args) == 1 and is_literal(node.args[0], 0)
+        return first or (isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1)
+    shape = node.value if isinstance(node, ast.Subscript) and is_literal(node.slice, 0) else None
+    return isinstance(shape, ast.Attribute) and shape.attr == "shape"

@@ -11,6 +11,7 @@ import ast
 import itertools
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.dealing import deal
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.counts import Counts
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
@@ -263,9 +264,7 @@ class Loaders:
                 return False
         elif not makers or not isinstance(self.program.parent(use.iterable), ast.Call):
             return False
-        world = self.plan.world(use.iterable)
-        share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
-        self.plan.patch(use.iterable).wrap(use.iterable, share, _SHARE)
+        deal(self.plan, use.iterable, _SHARE)
         for maker in makers:
             data = argument(maker, 0, "dataset")
             self.together |= self.orders.agree(maker, data if data is not None and self.loops.streams(data) else None)
@@ -356,10 +355,9 @@ class Loaders:
                     if isinstance(maker, ast.Call):
                         self._way_or_nothing(maker)
             else:
-                world = self.plan.world(use.iterable)
-                share = f"((part[{world.rank}] for part in zip(*[iter({{}})] * {world.size})) if {condition} else {{}})"
-                self.plan.patch(use.iterable).wrap(use.iterable, share, _SHARE)
-                self.samples.of_phase(use, name, f"({{}} / {world.size} if {condition} else {{}})")
+                deal(self.plan, use.iterable, _SHARE, condition)
+                size = self.plan.world(use.iterable).size
+                self.samples.of_phase(use, name, f"({{}} / {size} if {condition} else {{}})")
                 return
         self.samples.of_phase(use, name)
         self.study.parted |= use.makers

@@ -211,7 +211,7 @@ class Optimizers:
         """Whether a value is a dict, and no group of parameters."""
         if isinstance(value, Box):
             return "params" not in self.program.store.keys(value)
-        return isinstance(value, Foreign) and value.name.startswith(("collections.", "builtins.dict"))
+        return isinstance(value, Foreign) and not value.name.startswith("?") and "param_groups" not in value.name
 
     def _of_group(self, rate: ast.AST) -> bool:
         """Whether a rate that is read may be that of an optimizer, and not one of the program's settings."""

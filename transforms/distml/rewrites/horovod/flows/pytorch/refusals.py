@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.flows.pytorch.first_batch import set_by_data
 from distml.rewrites.horovod.flows.pytorch.study import ENVIRONMENTS, Study
 from distml.rewrites.horovod.plan import Refuse
 from distml.source.bindings import last_name
@@ -12,7 +13,6 @@ from distml.source.nodes import walk
 from distml.training.callsites import positional, stored
 from distml.training.program import Program
 from distml.training.syntax import holds_grad, is_literal, method_name, names_in, nodes_in, values_given
-from distml.training.values import Class, Foreign
 
 _VARIABLES = frozenset({"torch.autograd.Variable", "torch.autograd.variable.Variable"})
 _CHANGES = frozenset({"add_", "sub_", "addcdiv_", "addcmul_", "copy_", "set_", "mul_"})
@@ -104,51 +104,6 @@ def _changes(function: ast.AST) -> bool:
     calls = (each.func for each in nodes_in(function, ast.Call))
     changed = (f for f in calls if isinstance(f, ast.Attribute) and f.attr in _CHANGES and not holds_grad(f.value))
     return _has_grad(function) and any(changed)
-
-
-def set_by_data(study: Study) -> Iterator[ast.stmt]:
-    """The statements in models that set parameters from a batch: `self.loc.data.copy_(x.mean())` where `forward` leads."""
-    for unit in study.program.units.values():
-        for owner in nodes_in(unit.tree, ast.ClassDef):
-            bases = (base.name for base in study.program.lineage(Class(owner)) if isinstance(base, Foreign))
-            if any(base.startswith("torch.nn.") for base in bases):
-                yield from _set_in(owner, study.program)
-
-
-def _set_in(owner: ast.ClassDef, program: Program) -> Iterator[ast.stmt]:
-    methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
-    held = {
-        ast.unparse(target)
-        for node in nodes_in(owner, ast.Assign)
-        if any(name.endswith(".Parameter()") for name in program.names(node.value))
-        for target in node.targets
-    }
-    waiting, reached = ["forward"], set[str]()
-    while waiting:
-        name = waiting.pop()
-        if name in methods and name not in reached:
-            reached.add(name)
-            own = positional(methods[name])[:1]
-            called = (n.func for n in nodes_in(methods[name], ast.Call))
-            waiting += [f.attr for f in called if isinstance(f, ast.Attribute) and [ast.unparse(f.value)] == own]
-    for name in sorted(reached):
-        given = set(positional(methods[name])[1:])
-        for node in walk(methods[name]):
-            call = node.value if isinstance(node, ast.Expr) else None
-            func = call.func if isinstance(call, ast.Call) else None
-            if isinstance(call, ast.Call) and isinstance(func, ast.Attribute) and func.attr == "copy_" and call.args:
-                if ast.unparse(func.value).removesuffix(".data") in held and _from(call.args[0], methods[name], given):
-                    yield node  # type: ignore[misc]
-
-
-def _from(node: ast.expr, function: ast.FunctionDef, given: set[str]) -> bool:
-    """Whether an expression is computed from a parameter, also through variables."""
-    own = set(positional(function)[:1])
-    for _ in range(3):
-        for each in nodes_in(function, ast.Assign):
-            if names_in(each.value) & given:
-                given |= {name for target in each.targets for name in names_in(target) - own}
-    return bool(names_in(node) & given)
 
 
 def refuse(study: Study) -> None:

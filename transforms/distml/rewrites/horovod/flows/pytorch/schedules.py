@@ -13,7 +13,7 @@ from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
-from distml.training.syntax import nodes_in, values_given
+from distml.training.syntax import nodes_in, targets_of, values_given
 from distml.training.values import Box, Callable, Foreign, Instance
 
 _STEPS = Note(
@@ -81,12 +81,20 @@ class Schedules:
                 for name in self._of_the_program(call.func.value):
                     self._warn(call, f"`{name}` is stepped once per batch")
         for place in optimizers.set_by_hand():
-            if self._by_batch(place):
+            if self._by_batch(place) and not self._put_back(place):
                 self._warn(place, "a learning rate is set for each batch")
 
     def _by_batch(self, node: ast.AST) -> bool:
         """Whether a node runs within the turns of a loop that a rank goes through less often, in whatever loops inside it."""
         return bool(self.study.loops_of(node) & self.study.shortened)
+
+    def _put_back(self, place: ast.Assign | ast.AugAssign) -> bool:
+        """Whether a rate is set for the one batch: in the same iteration it becomes again what it was before."""
+        loop, target = self.study.loop(place), ast.unparse(targets_of(place)[0])
+        nodes = [*nodes_in(loop, ast.Assign)] if loop is not None else []
+        kept = {ast.unparse(each.targets[0]) for each in nodes if ast.unparse(each.value) == target}
+        back = (each for each in nodes if ast.unparse(each.targets[0]) == target)
+        return any(ast.unparse(each.value) in kept for each in back)
 
     def _made(self, node: ast.expr) -> Iterator[ast.expr]:
         """The calls that make the schedules which an expression can stand for."""

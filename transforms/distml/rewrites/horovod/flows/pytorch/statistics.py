@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from distml.rewrites.horovod.flows.pytorch.first_batch import keeps_statistics
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
@@ -41,7 +42,8 @@ class Statistics:
 
     def alike(self, loops: set[ast.AST]) -> None:
         """Behind each pass through the data of training, if any layer keeps statistics."""
-        if not any(KEEPS.fullmatch(name) for call in self.program.calls for name in self.program.names(call.func)):
+        kept = any(KEEPS.fullmatch(name) for call in self.program.calls for name in self.program.names(call.func))
+        if not kept and not keeps_statistics(self.study):
             return
         for loop in sorted((each for each in loops if isinstance(each, ast.For)), key=lambda each: each.lineno):
             for model in self._models(loop):

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.dealing import deal
 from distml.rewrites.horovod.aspects.drawing import DRAWS
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.samples import Samples
@@ -97,9 +98,7 @@ class Tensors:
         inner = [each for each in walk(loop) if isinstance(each, LOOPS) and each is not loop]
         if len(ranges) != 1 or not cuts or any(self.study.training.holds(each) for each in inner):
             return False
-        world = self.plan.world(ranges[0])
-        share = f"(part[{world.rank}] for part in zip(*[iter({{}})] * {world.size}))"
-        self.plan.patch(ranges[0]).wrap(ranges[0], share, _DEALT)
+        deal(self.plan, ranges[0], _DEALT)
         self.study.dealt.add(ranges[0])
         self.study.shortened.add(loop)
         self.together |= {kind for cut in cuts for each in (cut.value, cut.slice) for kind in self._arranging(each)}
