@@ -14,7 +14,7 @@ from distml.interp.class_record import SuperMethod
 from distml.interp.crash import note_crash
 from distml.interp.findings import fail
 from distml.interp.generators import drawing_on
-from distml.interp.in_place import is_in_place, perhaps_given
+from distml.interp.in_place import forget_filled, is_in_place, perhaps_given
 from distml.interp.join import generalize, join_many
 from distml.interp.machine import Handler, OutOfSteps, OutOfTime, PathEnd
 from distml.interp.no_tensors import is_theirs, require_tensor
@@ -214,6 +214,7 @@ def _call_op(vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: s
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
 
     result = stamp(vm, each_alternative(vm, arguments.values(), run), node)
+    forget_filled(vm, name, arguments.values())
     return vm.reshaped(out, out.shape) if isinstance(out, Tensor) and isinstance(result, Tensor) else result
 
 
@@ -262,6 +263,7 @@ def _not_followed(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -
         for part in value.items if isinstance(value, Tup) else (value,):
             if isinstance(part, Tensor) and dialect(part.lib).out_resizes:
                 vm.reshaped(part, vm.facts.unknown_shape())
+    forget_filled(vm, name, arguments.values())
     return unknown_call(vm, arguments, node)
 
 

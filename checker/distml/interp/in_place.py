@@ -26,6 +26,30 @@ def is_in_place(name: str) -> bool:
     return last in _AUGMENTED if last.startswith("__") else last.endswith("_")
 
 
+_FILLING = frozenset("shuffle fill_diagonal at nan_to_num vector_to_parameters".split())
+"""Functions of NumPy and PyTorch that write into what they are given, as those whose names end with `_` do."""
+
+
+def forget_filled(vm: Machine, name: str, values: Sequence[Value]) -> None:
+    """A function of a library was called: where it may write into what it was given, the numbers there are not known any more."""
+    last = name.rpartition(".")[2]
+    if last.startswith("__") or not (is_in_place(name) or last in _FILLING or name.startswith("torch.distributed.")):
+        return
+    for value in values:
+        forget_numbers(vm, value, views=True)
+
+
+def forget_numbers(vm: Machine, value: Value, views: bool = False) -> None:
+    """Something may have been written into a tensor, or into those of a sequence: their numbers are not known any more, nor,
+    with `views`, those of what it may be a part of.
+    """
+    record = vm.record(value) if isinstance(value, Ref) else None
+    listed = record.items or () if isinstance(record, ListRecord) else ()
+    for part in value.items if isinstance(value, Tup) else (value, *listed):
+        if isinstance(part, Tensor) and (part.numbers or (views and part.may_hold_numbers)):
+            vm.reshaped(part, part.shape)
+
+
 def perhaps_given(vm: Machine, result: Value, values: Sequence[Value]) -> Value:
     """The result of a call that works on nothing in place: of an argument's shape, it may be the argument itself; and it, or
     its parts, may share the elements of one whose numbers are known.

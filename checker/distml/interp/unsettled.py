@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.changes import ANY, ANY_ITEM, ANY_MODULE, ANY_TENSOR, Changes
+from distml.interp.in_place import forget_numbers
 from distml.interp.module_facts import facts_of
 from distml.interp.state import CHANGED
 from distml.interp.storage import APART, ITEMS, MODE, holds_module
@@ -67,7 +68,9 @@ def unsettle(vm: Machine, value: Value, in_sight: bool = True) -> None:
     """
     if isinstance(value, Opaque):
         forget_children(vm, value)
-    elif isinstance(value, Ref):
+        return
+    forget_numbers(vm, value)
+    if isinstance(value, Ref):
         _Unsettling(vm, None if in_sight else _NOTHING).given(value)
 
 

@@ -40,6 +40,7 @@ class Dialect:
         shape_is_tuple: `x.shape` is compared as a tuple is: never equal to a number or a list.
         out_resizes: `out=` may change the shape of what is given there.
         one_class: Each of its tensors is an object of that class; a variable of TensorFlow is not.
+        doubles: Python's floats become doubles in its arrays; elsewhere their precision is not known.
         others: More classes whose objects are such tensors.
     """
 
@@ -68,6 +69,7 @@ class Dialect:
     shape_is_tuple: bool = False
     out_resizes: bool = False
     one_class: bool = True
+    doubles: bool = False
     others: tuple[str, ...] = ()
 
 
@@ -84,6 +86,7 @@ NUMPY = Dialect(
     takes_objects_apart=True,
     takes_lists=True,
     shape_is_tuple=True,
+    doubles=True,
     others=("numpy.typing.NDArray",),
 )
 TORCH = Dialect(

@@ -76,6 +76,14 @@ class Ratio(Prim):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class Real(Prim):
+    """An element of an array of floats, known up to how floats are rounded: between `low` and `high`, which may be equal."""
+
+    low: float
+    high: float
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class Condition(Prim):
     """A bool known as a formula over sizes (`distml.solver.formula`); made only where a run is watched."""
 
@@ -133,8 +141,8 @@ class Tensor(Value):
 
     `lib` is "numpy", "torch" or "array" (an array of a library that is not
     known); `dtype` is "float", "int", "bool", "complex" or None. `parameter`
-    marks what `nn.Parameter` made. `content` holds the values of small integer
-    arrays made from literals, flat, when known (they may become sizes); `largest` is
+    marks what `nn.Parameter` made. `content` holds the numbers of small arrays, flat, when all
+    are known (they may become sizes; see `distml.ops.rules.elements`); `largest` is
     a number in an integer array of which not all are kept, none of the others greater.
     `places` says that its numbers are different places in a row of so many: from 0 on, less than that, none twice.
 
@@ -169,7 +177,7 @@ class Tensor(Value):
     @property
     def may_hold_numbers(self) -> bool:
         """Whether writing into it may change numbers that are known, its own or those of what it may be a view of."""
-        return bool(self.numbers) or self.places is not None or (self.dtype == "int" and bool(self.kin))
+        return bool(self.numbers) or self.places is not None or (self.dtype in ("int", "float") and bool(self.kin))
 
     def may_be(self, other: Tensor) -> bool:
         """Whether both may be one object."""

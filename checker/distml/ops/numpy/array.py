@@ -6,10 +6,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, UNKNOWN, ZERO, Call
-from distml.ops.numpy.dtypes import cast, content_of, element_kind, kind_of, may_be_object
+from distml.ops.numpy.dtypes import content_of, element_kind, kind_of, may_be_object
 from distml.ops.numpy.records import is_record
 from distml.ops.numpy.results import array as new_array
 from distml.ops.registry import op
+from distml.ops.rules.elements import held, nested
 from distml.shapes import Dim, Shape
 from distml.values import (
     Class,
@@ -33,9 +34,6 @@ from distml.values import (
 if TYPE_CHECKING:
     from distml.values import Value
 
-MAX_CONTENT = 64
-"""Arrays of at most this many integers remember them."""
-
 MAX_NESTING = 32
 
 
@@ -55,8 +53,7 @@ def array(call: Call, object: Value = NONE, dtype: Value = NONE, *rest: Value, *
     if shape.rank == 0 and call.name in ("numpy.ascontiguousarray", "numpy.asfortranarray"):
         shape = Shape.of(1)
     kind = kind_of(call, dtype, element_kind(call, source))
-    content = known_content(call, source) if kind == "int" else None
-    return Tensor(call.lib, shape, kind, content=content)
+    return Tensor(call.lib, shape, kind, content=held(call, nested(call, source), kind, dtype))
 
 
 def _made_array(call: Call, value: Value) -> Value:
@@ -80,7 +77,7 @@ def copy(call: Call, a: Value, *_: Value, **options: Value) -> Value:
 def astype(call: Call, a: Value, dtype: Value, *_: Value, **options: Value) -> Value:
     """ndarray.astype(dtype): https://numpy.org/doc/stable/reference/generated/numpy.ndarray.astype.html"""
     kind = kind_of(call, dtype, "float")
-    return Tensor(call.lib, call.shape(a), kind, content=cast(call, a, kind))
+    return Tensor(call.lib, call.shape(a), kind, content=held(call, content_of(a), kind, dtype))
 
 
 @op("numpy.ndarray.view")
@@ -195,21 +192,3 @@ def _at_most(call: Call, shape: Shape, ndmax: Value) -> Shape:
     if most is UNKNOWN or shape.dims is None:
         return call.facts.unknown_shape()
     return Shape(shape.dims[:most])
-
-
-def known_content(call: Call, value: Value, depth: int = 0) -> tuple[Value, ...] | None:
-    """The integers of a nested list, flat, where all are known as constants or dimensions."""
-    if isinstance(value, Tensor):
-        return content_of(value)
-    if isinstance(value, Num) or (isinstance(value, Const) and type(value.value) is int):
-        return (value,)
-    items = call.items(value) if depth < 4 else None
-    if items is None or len(items) > MAX_CONTENT or isinstance(value, Opaque):
-        return None
-    flat: list[Value] = []
-    for item in items:
-        inner = known_content(call, item, depth + 1)
-        if inner is None or len(flat) + len(inner) > MAX_CONTENT:
-            return None
-        flat += inner
-    return tuple(flat)

@@ -14,6 +14,7 @@ from distml.ops.numpy.results import array
 from distml.ops.numpy.shaping import shape_value
 from distml.ops.registry import attribute, op
 from distml.ops.rules.axes import swap_axes
+from distml.ops.rules.elements import plain
 from distml.ops.rules.kinds import real
 from distml.ops.rules.nested import nested
 from distml.ops.rules.ranks import rank_of
@@ -95,6 +96,8 @@ def itemsize(call: Call, self: Value) -> Value:
 @attribute(*(f"numpy.ndarray.{name}" for name in ("flat", "flags", "data", "base", "ctypes", "strides", "device")))
 def opaque(call: Call, self: Value) -> Value:
     """ndarray.flat: https://numpy.org/doc/stable/reference/generated/numpy.ndarray.flat.html"""
+    if isinstance(self, Tensor) and self.numbers and call.name.endswith(("flat", "data", "base", "ctypes")):
+        call.world.reshaped(self, call.shape(self))  # whoever has it may write into the array
     return call.unknown()
 
 
@@ -107,7 +110,7 @@ def item(call: Call, self: Value, *args: Value) -> Value:
         call.fail("SHP201", message, *call.notes(count))
     number = self.number if isinstance(self, Tensor) else None
     if number is not None:
-        return number
+        return plain(number)
     kind = call.dtype(self)
     return call.unknown("item") if kind is None else Prim(kind)
 
@@ -118,7 +121,8 @@ def tolist(call: Call, self: Value) -> Value:
     content = content_of(self)
     known = call.shape(self)
     if content is not None and known.rank in (0, 1):
-        return call.list_of(content) if known.rank else content[0]
+        items = tuple(map(plain, content))
+        return call.list_of(items) if known.rank else items[0]
     return nested(call, known, call.dtype(self))
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from distml.ops.call import NONE, Call
 from distml.ops.numpy.records import record_kind
-from distml.ops.python.ratios import whole_part
 from distml.ops.registry import attribute, op
+from distml.ops.rules.elements import held
 from distml.ops.rules.kinds import promote
-from distml.values import Const, Lib, ListRecord, Num, Opaque, Ratio, Ref, Tensor, Tup, Value
+from distml.values import Const, Lib, ListRecord, Opaque, Ref, Tensor, Tup, Value
 
 _FLOATS = ("float16", "float32", "float64", "float128", "longdouble", "half", "single", "double", "floating", "float_")
 _INTS = (
@@ -116,21 +116,13 @@ def result_type(call: Call, *arrays_and_dtypes: Value) -> Value:
 def scalar_type(call: Call, value: Value = Const(0), *_: Value) -> Value:
     """`np.float32(x)`: a scalar, or an array of that type: https://numpy.org/doc/stable/reference/arrays.scalars.html"""
     kind = KINDS[call.name.rpartition(".")[2]]
-    return Tensor(call.lib, call.shape(value), kind, content=cast(call, value, kind))
-
-
-def cast(call: Call, value: Value, kind: str | None) -> tuple[Value, ...] | None:
-    """The contents of an array-like once it is one of integers."""
-    content = value.content if isinstance(value, Tensor) else (value,)
-    if kind != "int" or content is None:
-        return None
-    whole = [whole_part(call, item) if isinstance(item, Const | Num | Ratio) else None for item in content]
-    return None if None in whole else tuple(call.number(dim) for dim in whole if dim is not None)
+    content = held(call, content_of(value), kind, Const(call.name.rpartition(".")[2]))
+    return Tensor(call.lib, call.shape(value), kind, content=content)
 
 
 def content_of(value: Value) -> tuple[Value, ...] | None:
-    """The elements of an array, or of a number, of integers that are known, flat."""
-    if isinstance(value, Const) and type(value.value) is int:
+    """The elements of an array, or a number, as far as they are known, flat."""
+    if isinstance(value, Const) and type(value.value) in (int, float):
         return (value,)
     return value.content if isinstance(value, Tensor) else None
 

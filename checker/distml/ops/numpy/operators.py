@@ -9,6 +9,7 @@ from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array
 from distml.ops.numpy.ufunc import combine
 from distml.ops.registry import op
+from distml.ops.rules.elements import mapped
 from distml.ops.rules.pointwise import fits_into, title
 from distml.values import Const, Tensor, Tup
 
@@ -80,9 +81,10 @@ def forget_content(call: Call, value: Tensor) -> Tensor:
 @op("numpy.ndarray.__neg__", "numpy.ndarray.__pos__", "numpy.ndarray.__abs__", "numpy.ndarray.__invert__")
 def unary(call: Call, self: Value) -> Value:
     """`-a`: https://numpy.org/doc/stable/reference/arrays.ndarray.html"""
-    kind = element_kind(call, self)
+    kind, name = element_kind(call, self), {"neg": "negative", "pos": "positive", "abs": "absolute"}
     real = kind == "complex" and call.name.endswith("__abs__")
-    return array(call, call.shape(self), "float" if real else kind)
+    content = mapped(call, name.get(call.name.rpartition(".")[2].strip("_"), ""), self)
+    return Tensor(call.lib, call.shape(self), "float" if real else kind, content=content)
 
 
 @op("numpy.ndarray.__divmod__", "numpy.ndarray.__rdivmod__")

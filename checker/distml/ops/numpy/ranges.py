@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, ONE, TRUE, UNKNOWN, ZERO, Call
-from distml.ops.numpy.array import MAX_CONTENT
 from distml.ops.numpy.creation import alone
 from distml.ops.numpy.dtypes import kind_of
 from distml.ops.numpy.results import array
 from distml.ops.registry import op
-from distml.ops.rules.ranges import range_kind, range_largest, range_length
+from distml.ops.rules.elements import held
+from distml.ops.rules.ranges import range_content, range_kind, range_largest, range_length, spaced
 from distml.ops.rules.sizes import of_items
 from distml.shapes import Dim, Shape
 from distml.values import Const, Slice, Tensor, Tup
@@ -31,15 +31,11 @@ def arange(
         start, stop = ZERO, start
     start, step = (ZERO if start == NONE else start), (ONE if step == NONE else step)
     kind = kind_of(call, dtype, range_kind(call, start, stop, step))
-    numbers = [call.const(v, int) for v in (start, stop, step)]
-    content = None
     length = range_length(call, start, stop, step)
-    count = None if length is None else length.constant
-    if UNKNOWN not in numbers and count is not None and count <= MAX_CONTENT and kind == "int":
-        content = tuple(Const(number) for number in range(*numbers))
+    content = held(call, range_content(call, start, stop, step), kind, dtype)
     shape = Shape((call.symbol("length") if length is None else length,))
     largest = range_largest(call, start, stop, step, dtype) if content is None and kind == "int" else None
-    row = length if kind == "int" and numbers[0] == 0 and numbers[2] == 1 else None
+    row = length if kind == "int" and call.const(start, int) == 0 and call.const(step, int) == 1 else None
     return Tensor(call.lib, shape, kind, content=content, largest=largest, places=row)
 
 
@@ -55,7 +51,12 @@ def linspace(
         ends.append(call.shape(options["base"]))
     count = of_items(call, [num]).head[0]
     shape = _with_axis(call, call.broadcast(*ends), count, options.get("axis", ZERO))
-    result = array(call, shape, kind_of(call, options.get("dtype", NONE), "float"))
+    dtype, closed = options.get("dtype", NONE), call.flag(options.get("endpoint", endpoint))
+    kind = kind_of(call, dtype, "float")
+    content = None
+    if call.name.endswith("linspace") and shape.rank == 1 and closed is not None:
+        content = held(call, spaced(call, start, stop, num, closed), kind, dtype)
+    result = Tensor(call.lib, shape, kind, content=content)
     step = call.flag(options.get("retstep", FALSE))
     if step is None:
         return call.unknown()

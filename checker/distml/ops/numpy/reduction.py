@@ -14,6 +14,7 @@ from distml.ops.numpy.dtypes import content_of, element_kind, kind_of
 from distml.ops.numpy.results import array, into, output
 from distml.ops.registry import op
 from distml.ops.rules.axes import replace_axis
+from distml.ops.rules.elements import extreme
 from distml.ops.rules.kinds import counted, floating, real
 from distml.ops.rules.matmul import joined
 from distml.ops.rules.reduce import reduced
@@ -61,23 +62,22 @@ def reduction(call: Call, a: Value, *args: Value, **options: Value) -> Value:
     shape = reduced(call, shape_of_nested(call, a), axis, keep)
     own = element_kind(call, a)
     kind = kind_of(call, given.get("dtype", NONE), _KINDS[name](own) if name in _KINDS else own)
-    content = _folded(call, name, a) if axis == NONE and shape.rank == 0 else None
+    whole = axis == NONE and shape.rank == 0 and not {"where", "initial"} & given.keys()
+    content = _folded(call, name, a) if whole else None
     fill = output if name == "nanmedian" else into
     return fill(call, Tensor(call.lib, shape, kind, content=content), given.get("out", NONE))
 
 
 def _folded(call: Call, name: str, a: Value) -> tuple[Value, ...] | None:
-    """The sum, product or extreme of known integers, which may become a size."""
+    """The sum, product or extreme of known numbers, which may become a size."""
     content = content_of(a)
     items = call.items(a) if content is None else content
-    if not items or not all(_is_size(call, item) for item in items):
+    if name in ("max", "min", "amax", "amin"):
+        best = extreme(call, items or (), largest=name.endswith("max"))
+        return None if best is None else (best,)
+    if name not in ("prod", "sum") or not items or not all(_is_size(call, item) for item in items):
         return None
-    if name in ("prod", "sum"):
-        return (reduce(lambda x, y: _combined(call, "*" if name == "prod" else "+", x, y), items),)
-    numbers = [call.const(item, int) for item in items]
-    if name in ("max", "min", "amax", "amin") and UNKNOWN not in numbers:
-        return (Const(max(numbers) if name.endswith("max") else min(numbers)),)
-    return None
+    return (reduce(lambda x, y: _combined(call, "*" if name == "prod" else "+", x, y), items),)
 
 
 def _is_size(call: Call, item: Value) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, ZERO, Call
-from distml.ops.numpy.array import known_content, shape_of_nested
+from distml.ops.numpy.array import shape_of_nested
 from distml.ops.numpy.dtypes import content_of, element_kind
 from distml.ops.numpy.results import array
 from distml.ops.registry import attribute, op
 from distml.ops.rules import axes as axis_rules
+from distml.ops.rules.elements import held, nested
 from distml.ops.rules.expand import expand, repeat_elements, tile
 from distml.ops.rules.sizes import shape_from
 from distml.ops.rules.view import ravel as ravel_rule
@@ -28,17 +29,21 @@ ONE = Const(1)
 FIRST_TWO = Tup((ZERO, ONE))
 
 
+_IN_ROWS = (NONE, Const("C"))
+"""The orders in which elements are read as they are kept here."""
+
+
 @op("numpy.reshape")
 def reshape(call: Call, a: Value, shape: Value = NONE, order: Value = NONE, **options: Value) -> Value:
     """numpy.reshape(a, shape): https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
-    return reshape_method(call, a, options.get("newshape", shape))
+    return reshape_method(call, a, options.get("newshape", shape), order=order)
 
 
 @op("numpy.ndarray.reshape")
 def reshape_method(call: Call, self: Value, *shape: Value, **options: Value) -> Value:
     """ndarray.reshape(*shape): https://numpy.org/doc/stable/reference/generated/numpy.ndarray.reshape.html"""
     shape = shape or (options.get("shape", NONE),)
-    content = content_of(self)
+    content = content_of(self) if options.get("order", NONE) in _IN_ROWS else None
     if len(shape) == 1 and isinstance(shape[0], ShapeSeq) and call.sizes(shape[0]) is None:
         whole = reshape_whole(call, shape[0].shape)
         return Tensor(call.lib, whole, element_kind(call, self), content=content)
@@ -49,7 +54,8 @@ def reshape_method(call: Call, self: Value, *shape: Value, **options: Value) -> 
 @op("numpy.ravel", "numpy.ndarray.ravel", "numpy.ndarray.flatten")
 def ravel(call: Call, a: Value, order: Value = NONE) -> Value:
     """numpy.ravel(a): https://numpy.org/doc/stable/reference/generated/numpy.ravel.html"""
-    return Tensor(call.lib, ravel_rule(call, call.shape(a)), element_kind(call, a), content=content_of(a))
+    content = content_of(a) if order in _IN_ROWS else None
+    return Tensor(call.lib, ravel_rule(call, call.shape(a)), element_kind(call, a), content=content)
 
 
 @op("numpy.transpose", "numpy.permute_dims")
@@ -139,7 +145,7 @@ def atleast(call: Call, *arys: Value) -> Value:
 
 def _at_least(call: Call, value: Value, rank: int) -> Tensor:
     kind = element_kind(call, value)
-    content = known_content(call, value) if kind == "int" else None
+    content = held(call, nested(call, value), kind)
     return Tensor(call.lib, _raised(call, shape_of_nested(call, value), rank), kind, content=content)
 
 

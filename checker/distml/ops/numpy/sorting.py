@@ -11,6 +11,7 @@ from distml.ops.numpy.operators import forget_content
 from distml.ops.numpy.results import array, vector
 from distml.ops.registry import op
 from distml.ops.rules.axes import axis_in, replace_axis
+from distml.ops.rules.elements import distinct
 from distml.ops.rules.kinds import promote
 from distml.ops.rules.sizes import nonnegative
 from distml.ops.rules.view import ravel
@@ -110,10 +111,11 @@ def unique(
     flags = [call.flag(flag) for flag in (return_index, return_inverse, return_counts)]
     if any(flag is None for flag in flags) or call.is_none(axis) is None:
         return call.unknown()
-    shape, count = call.shape(ar), call.symbol("unique")
     flat = call.is_none(axis)
+    content = distinct(call, ar.content) if isinstance(ar, Tensor) and ar.content and flat else None
+    shape, count = call.shape(ar), call.symbol("unique") if content is None else Dim.of(len(content))
     found = Shape((count,)) if flat else replace_axis(call, shape, axis_in(call, axis, shape), count)
-    first: Value = array(call, found, element_kind(call, ar))
+    first: Value = Tensor(call.lib, found, element_kind(call, ar), content=content)
     # NumPy 2.0 gave the inverse of several axes their shape; earlier and later ones differ.
     inverse = shape if shape.rank == 1 else call.facts.unknown_shape()
     extra = (Shape((count,)), inverse, Shape((count,)))

@@ -5,22 +5,21 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, ZERO, Call
 from distml.ops.dialect import dialect
 from distml.ops.numpy.array import shape_of_nested
-from distml.ops.numpy.dtypes import content_of, element_kind, kind_of
+from distml.ops.numpy.dtypes import element_kind, kind_of
 from distml.ops.numpy.results import array, into, output
 from distml.ops.python.comparing import compare
-from distml.ops.python.ratios import ceiling_of, floor_of, ratio
 from distml.ops.registry import op
+from distml.ops.rules.elements import combined, mapped, numbers_in
 from distml.ops.rules.kinds import counted, floating, promote, real
 from distml.ops.rules.pointwise import title, warn_difference
 from distml.ops.rules.reduce import reduced
-from distml.shapes import Dim, Shape
-from distml.values import Const, Ratio, Tensor, Tup, Value
+from distml.shapes import Shape
+from distml.values import Const, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,31 +62,7 @@ _KINDS: dict[str, Callable[[str | None], str | None]] = {
     "int": lambda _: "int",
 }
 
-_NUMBERS: dict[str, Callable[[float], float]] = {
-    "sqrt": math.sqrt,
-    "ceil": math.ceil,
-    "floor": math.floor,
-    "log2": math.log2,
-    "log": math.log,
-    "exp": math.exp,
-    "rint": round,
-    "trunc": math.trunc,
-    "absolute": abs,
-    "abs": abs,
-}
-"""Functions of one number that programs compute sizes with."""
-
-_SIZES: dict[str, Callable[[Dim, Dim], Dim]] = {
-    "add": lambda a, b: a + b,
-    "subtract": lambda a, b: a - b,
-    "multiply": lambda a, b: a * b,
-    "floor_divide": lambda a, b: a // b,
-    "mod": lambda a, b: a % b,
-    "remainder": lambda a, b: a % b,
-}
 _COMPARED = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
-_DIVIDING = ("floor_divide", "mod", "remainder")
-_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/"}
 
 
 @op(*(f"numpy.{name}" for name in _UNARY))
@@ -96,27 +71,9 @@ def unary(call: Call, x: Value, out: Value = NONE, *, where: Value = TRUE, **opt
     x = options.pop("val", options.pop("z", x))
     name = call.name.rpartition(".")[2]
     kind = kind_of(call, options.get("dtype", NONE), _KINDS[_UNARY[name]](element_kind(call, x)))
-    content = _number(call, name, x)
+    content = mapped(call, name, x) if where == TRUE else None
     result = Tensor(call.lib, call.broadcast(shape_of_nested(call, x), call.shape(where)), kind, content=content)
     return output(call, result, out)
-
-
-def _number(call: Call, name: str, x: Value) -> tuple[Value, ...] | None:
-    """The value of a function of a known number, which may become a size."""
-    if isinstance(x, Tensor) and x.number is not None and x.shape.rank == 0:
-        x = x.number
-    if name in ("ceil", "floor") and isinstance(x, Ratio):
-        whole = (ceiling_of if name == "ceil" else floor_of)(call, x)
-        return None if whole is None else (Ratio("float", whole, Dim.of(1)),)
-    function = _NUMBERS.get(name)
-    if function is None or not isinstance(x, Const) or type(x.value) not in (int, float):
-        return None
-    try:
-        value = function(x.value)
-    except (ValueError, OverflowError):
-        return None
-    stays = type(x.value) is int and name in ("ceil", "floor", "trunc", "absolute", "abs")
-    return (Const(int(value) if stays else float(value)),)
 
 
 @op(*(f"numpy.{name}" for name in _BINARY))
@@ -138,8 +95,10 @@ def combine(call: Call, name: str, left: Value, right: Value, where: Shape | Non
     if where is not None and where.rank != 0:
         shape = call.broadcast(shape, where, message=f"{title(call)}: where")
     kind = _KINDS[_BINARY[name]](promote((element_kind(call, left), element_kind(call, right))))
-    # Of comparisons only one number is kept: what branches on it is decided.
-    content = _contents(call, name, left, right) if name not in _COMPARED or shape.rank == 0 else None
+    if name in _COMPARED:
+        content = _compared(call, name, left, right) if shape.rank == 0 else None
+    else:
+        content = combined(call, name, left, right) if where is None or where.rank == 0 else None
     return Tensor(_library(call, left, right), shape, kind, content=content)
 
 
@@ -149,47 +108,11 @@ def _library(call: Call, *operands: Value) -> str:
     return others[0] if others and call.lib == "numpy" else call.lib
 
 
-def _contents(call: Call, name: str, left: Value, right: Value) -> tuple[Value, ...] | None:
-    """Known numbers combined: `np.array(x.shape) // 2`, and what `int` makes of `(k - 1) / 2 * d`, may become a size."""
-    sign = _SIGNS.get(name)
-    if name not in _SIZES and name not in _COMPARED and sign is None:
-        return None
-    a, b = _numbers_in(call, left), _numbers_in(call, right)
-    if a is None or b is None or (len(a) != len(b) and 1 not in (len(a), len(b))):
-        return None
-    if any(isinstance(v, Tensor) and (v.shape.rank or 0) > 1 for v in (left, right)):
-        return None
-    count = max(len(a), len(b))
-    pairs = zip(a * count if len(a) == 1 else a, b * count if len(b) == 1 else b, strict=False)
-    made = [_combined(call, name, sign, x, y) for x, y in pairs]
-    return tuple(each for each in made if each is not None) if None not in made else None
-
-
-def _combined(call: Call, name: str, sign: str | None, left: Value, right: Value) -> Value | None:
-    """Two numbers combined: integers to one, others as far as floats keep them exact; what is compared, to True or False."""
-    if name in _COMPARED:
-        answer = compare(call, _COMPARED[name], left, right)
-        return None if answer is None else Const(answer)
-    a, b = (call.dim(each) if call.dtype(each) == "int" else None for each in (left, right))
-    if name in _SIZES and a is not None and b is not None:
-        return None if name in _DIVIDING and b.constant == 0 else call.number(_SIZES[name](a, b))
-    return None if sign is None else ratio(call, sign, left, right)
-
-
-def _numbers_in(call: Call, value: Value) -> list[Value] | None:
-    """The numbers of an array, a tuple, or one that is known; None where one of them is not."""
-    content = content_of(value)
-    items = call.items(value) if content is None and isinstance(value, Tup) else content
-    if items is None:
-        items = () if isinstance(value, Tensor) else (value,)
-    known = [item for item in items if _is_known(call, item)]
-    return known if known and len(known) == len(items) else None
-
-
-def _is_known(call: Call, value: Value) -> bool:
-    if call.dtype(value) == "int":
-        return call.dim(value) is not None
-    return isinstance(value, Ratio) or (isinstance(value, Const) and type(value.value) is float)
+def _compared(call: Call, name: str, left: Value, right: Value) -> tuple[Value, ...] | None:
+    """Whether a comparison of two numbers holds: what branches on it is decided."""
+    a, b = numbers_in(call, left), numbers_in(call, right)
+    answer = None if a is None or b is None else compare(call, _COMPARED[name], a[0], b[0])
+    return None if answer is None else (Const(answer),)
 
 
 @op("numpy.modf", "numpy.frexp", "numpy.divmod")
@@ -228,7 +151,7 @@ def clip(call: Call, a: Value, a_min: Value = NONE, a_max: Value = NONE, out: Va
 
 @op("numpy.nan_to_num", "numpy.round", "numpy.around", "numpy.round_", "numpy.ndarray.round", "numpy.real_if_close")
 @op("numpy.angle", "numpy.unwrap", "numpy.ndarray.conj", "numpy.ndarray.conjugate", "numpy.sort_complex")
-def same_shape(call: Call, a: Value, *_: Value, **options: Value) -> Value:
+def same_shape(call: Call, a: Value, *digits: Value, **options: Value) -> Value:
     """numpy.round(a): https://numpy.org/doc/stable/reference/generated/numpy.round.html"""
     name = call.name.rpartition(".")[2]
     kind = element_kind(call, options.pop("p", options.pop("x", a)))
@@ -236,7 +159,8 @@ def same_shape(call: Call, a: Value, *_: Value, **options: Value) -> Value:
         kind = "float"
     elif name in ("real_if_close", "sort_complex") or (name in ("round", "around") and kind == "bool"):
         kind = None
-    result = array(call, call.shape(a), kind)
+    plain = "round" in name and not digits and not options and kind in ("int", "float")
+    result = Tensor(call.lib, call.shape(a), kind, content=mapped(call, "round", a) if plain else None)
     return into(call, result, options.get("out", NONE)) if name in ("round", "around") else result
 
 

@@ -10,8 +10,8 @@ from distml.ops.python.folding import compute, format_is_small
 from distml.ops.python.iterating import as_list, as_tuple, drawn, item_of
 from distml.ops.python.joined import merged
 from distml.ops.python.likeness import kind_of, remembered, shown
-from distml.ops.python.ratios import whole_part
 from distml.ops.registry import op
+from distml.ops.rules.elements import as_whole, plain
 from distml.shapes import Dim
 from distml.values import (
     Const,
@@ -43,11 +43,9 @@ def int_(call: Call, x: Value = ZERO, /, base: Value | None = None) -> Value:
     if isinstance(x, Const):
         known = compute(call, int, x) if base is None else compute(call, int, x, base)
         return Num(call.symbol("int", None)) if known is None else _placed(known, x)
-    if isinstance(x, Num):
-        return x
-    whole = whole_part(call, x)
+    whole = as_whole(call, x)
     if whole is not None:
-        return call.number(whole)
+        return whole
     if isinstance(x, Tensor) and x.number is not None:
         return int_(call, x.number)
     if isinstance(x, Opaque | Expr | Ratio):
@@ -67,6 +65,8 @@ def float_(call: Call, x: Value = ZERO, /) -> Value:
         return compute(call, float, x) or Prim("float")
     if isinstance(x, Num):
         return Ratio("float", call.facts.dim(x.dim), Dim.of(1))
+    if isinstance(x, Tensor) and x.number is not None:
+        return float_(call, plain(x.number))
     return x if isinstance(x, Ratio) else Prim("float")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, UNKNOWN
 from distml.ops.python.ratios import ceiling_of
+from distml.ops.rules.elements import MAX_CONTENT
 from distml.ops.rules.kinds import kind_of
 from distml.shapes import Dim
 from distml.values import Const, Expr, Lib, Opaque, Ratio, Tensor
@@ -93,6 +94,32 @@ _COUNTING: dict[str, Callable[[Tensor, int], int | None]] = {
     **dict.fromkeys(("__mod__", "remainder", "fmod", "mod"), _remainder),
 }
 """Functions and methods of arrays and a number: the largest number of what they give, where that is known."""
+
+
+def range_content(call: Call, start: Value, stop: Value, step: Value) -> list[Value] | None:
+    """The numbers of `arange(start, stop, step)`, if they are known and few."""
+    numbers = [call.const(bound, (int, float)) for bound in (start, stop, step)]
+    length = None if UNKNOWN in numbers else _of_numbers(*numbers)
+    count = None if length is None else length.constant
+    if count is None or count > MAX_CONTENT:
+        return None
+    first, _, stride = numbers
+    between = (first + stride) - first  # as the libraries do it
+    return [Const(first + each * between) for each in range(count)]
+
+
+def spaced(call: Call, start: Value, stop: Value, num: Value, closed: bool = True) -> list[Value] | None:
+    """The numbers of `linspace(start, stop, num)`, if they are known and few."""
+    first, last = (call.const(each, (int, float)) for each in (start, stop))
+    count = call.const(num, int)
+    if UNKNOWN in (first, last, count) or not 0 < count <= MAX_CONTENT:
+        return None
+    parts = count - closed
+    step = (last - first) / parts if parts else 0.0
+    made = [each * step + first if step else each / max(parts, 1) * (last - first) + first for each in range(count)]
+    if closed and parts:
+        made[-1] = last
+    return [Const(float(each)) for each in made]
 
 
 def range_kind(call: Call, start: Value, stop: Value, step: Value) -> str | None:

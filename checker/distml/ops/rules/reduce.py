@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from distml.ops.call import UNKNOWN
 from distml.ops.rules.axes import drop_axis, replace_axis
+from distml.ops.rules.elements import extreme
 from distml.shapes import Dim, Shape
 from distml.values import Tensor
 
@@ -90,18 +91,14 @@ Fold = Literal["sum", "prod", "max", "min"]
 
 
 def folded(call: Call, array: Value, fold: Fold) -> tuple[Value, ...] | None:
-    """The one element that is left of a known array of integers: the product of a shape is a size."""
+    """The one element that is left of an array of which all are known: the product of a shape is a size."""
     content = array.content if isinstance(array, Tensor) else None
+    if fold in ("max", "min"):
+        best = extreme(call, content or (), largest=fold == "max")
+        return None if best is None else (best,)
     dims = [call.dim(value) for value in content or ()]
     known = [dim for dim in dims if dim is not None]
     if not known or len(known) < len(dims):
         return None
-    if fold == "sum":
-        return (call.number(call.small(sum(known, Dim.of(0)))),)
-    if fold == "prod":
-        return (call.number(call.small(prod(known, start=Dim.of(1)))),)
-    numbers = [dim.constant for dim in known]
-    if None in numbers:
-        return None
-    best = (max if fold == "max" else min)(n for n in numbers if n is not None)
-    return (call.number(Dim.of(best)),)
+    total = sum(known, Dim.of(0)) if fold == "sum" else prod(known, start=Dim.of(1))
+    return (call.number(call.small(total)),)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, NONE, UNKNOWN, Call
 from distml.ops.registry import attribute, op
 from distml.ops.rules.axes import axis_in
+from distml.ops.rules.elements import as_double, as_whole, plain
 from distml.ops.rules.kinds import kind_of, real
 from distml.ops.rules.nested import nested
 from distml.ops.rules.ranks import rank_of
@@ -182,7 +183,9 @@ def item(call: Call, self: Value) -> Value:
     target = {"__int__": "int", "__index__": "int", "__float__": "float", "__complex__": "complex"}
     kind = target.get(call.name.rpartition(".")[2], kind_of(self))
     if found is not None and kind == "int":
-        return found
+        return as_whole(call, found) or Prim("int")
+    if found is not None and kind == "float":
+        return plain(as_double(call, found) or found)
     return call.unknown() if kind is None else Prim(kind)
 
 
@@ -203,9 +206,9 @@ def tolist(call: Call, self: Value) -> Value:
     shape = call.shape(self)
     if isinstance(self, Tensor) and self.content is not None:
         if shape.rank == 0:
-            return self.content[0]
+            return plain(self.content[0])
         if shape.rank == 1:
-            return call.list_of(self.content)
+            return call.list_of(tuple(map(plain, self.content)))
     return item(call, self) if shape.rank == 0 else nested(call, shape, kind_of(self))
 
 
@@ -227,8 +230,8 @@ def keeping(call: Call, self: Value, *args: Value, **options: Value) -> Value:
     return _copy(call, self, kind_of(self))
 
 
-def _copy(call: Call, tensor: Value, kind: str | None) -> Tensor:
-    return Tensor(call.lib, call.shape(tensor), kind, content=kept(call, tensor, kind))
+def _copy(call: Call, tensor: Value, kind: str | None, dtype: Value = NONE) -> Tensor:
+    return Tensor(call.lib, call.shape(tensor), kind, content=kept(call, tensor, kind, dtype))
 
 
 @op(*(f"torch.Tensor.{n}" for n in ("detach_", "requires_grad_", "share_memory_", "retain_grad", "rename_", "rename")))
@@ -238,16 +241,16 @@ def itself(call: Call, self: Value, *args: Value, **options: Value) -> Value:
     return self
 
 
-def _cast(kind: str | None) -> Callable[..., Value]:
+def _cast(name: str, kind: str | None) -> Callable[..., Value]:
     def cast(call: Call, self: Value, memory_format: Value = NONE) -> Value:
         """torch.Tensor.float() and its like"""
-        return _copy(call, self, kind)
+        return _copy(call, self, kind, Const(name))
 
     return cast
 
 
 for _name, _kind in cast_names().items():
-    op(f"torch.Tensor.{_name}")(_cast(_kind))
+    op(f"torch.Tensor.{_name}")(_cast(_name, _kind))
 
 
 @op("torch.Tensor.to", "torch.Tensor.type")
@@ -255,7 +258,8 @@ def to(call: Call, self: Value, *args: Value, dtype: Value = NONE, **options: Va
     """torch.Tensor.to(dtype), .to(device), .to(other); torch.Tensor.type(dtype)"""
     if call.name.endswith(".type") and not args and dtype == NONE:
         return Prim("str")
-    return _copy(call, self, _asked(call, self, (*args, dtype)))
+    asked = next((each for each in (*args, dtype) if is_dtype(call, each) or isinstance(each, Tensor)), NONE)
+    return _copy(call, self, _asked(call, self, (*args, dtype)), asked)
 
 
 def _asked(call: Call, self: Value, args: tuple[Value, ...]) -> str | None:
@@ -275,7 +279,7 @@ def _asked(call: Call, self: Value, args: tuple[Value, ...]) -> str | None:
 @op("torch.Tensor.type_as")
 def type_as(call: Call, self: Value, other: Value) -> Value:
     """torch.Tensor.type_as(tensor)"""
-    return _copy(call, self, kind_of(other))
+    return _copy(call, self, kind_of(other), other)
 
 
 @op("torch.Tensor.backward", "torch.Tensor.register_hook", "torch.Tensor.register_post_accumulate_grad_hook")

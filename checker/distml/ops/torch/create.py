@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, ONE, ZERO, Call
 from distml.ops.registry import op
+from distml.ops.rules.elements import held, nested
 from distml.ops.rules.kinds import kind_of, promote
-from distml.ops.rules.ranges import range_kind, range_largest, range_length
+from distml.ops.rules.ranges import range_content, range_kind, range_largest, range_length, spaced
 from distml.ops.rules.sizes import nonnegative, of_items, shape_from
 from distml.ops.torch.dtypes import TENSOR_TYPES, asked_kind, into, kept, like, tensor_type
 from distml.shapes import Shape
@@ -34,9 +35,6 @@ from distml.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-MAX_CONTENT = 64
-"""Of arrays with more elements than this none are remembered."""
 
 
 def size_given(call: Call, size: tuple[Value, ...], named: dict[str, Value]) -> Shape:
@@ -114,10 +112,12 @@ def new_empty_strided(call: Call, self: Value, size: Value, stride: Value, *, dt
 
 @op("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")
 def tensor(call: Call, data: Value, dtype: Value = NONE, **options: Value) -> Value:
-    """torch.tensor(data, *, dtype=None): the elements of small lists of integers are remembered."""
+    """torch.tensor(data, *, dtype=None): the elements of small lists are remembered."""
     kind = asked_kind(call, dtype, data_kind(call, data))
     shape = call.shape(_read(call, data))
-    return Tensor("torch", shape, kind, content=elements(call, data) if kind == "int" else None)
+    learned = options.get("requires_grad", FALSE) != FALSE  # an optimizer changes it
+    content = None if learned else held(call, nested(call, data), kind, dtype)
+    return Tensor("torch", shape, kind, content=content)
 
 
 def _read(call: Call, data: Value) -> Value:
@@ -204,24 +204,6 @@ def data_kind(call: Call, data: Value, depth: int = 0) -> str | None:
     return promote(data_kind(call, item, depth + 1) for item in set(items)) if items else "float"
 
 
-def elements(call: Call, data: Value) -> tuple[Value, ...] | None:
-    """The integers in nested sequences, flat, if they are few and all known."""
-    if isinstance(data, Tensor):
-        return data.content
-    if isinstance(data, Num) or (isinstance(data, Const) and type(data.value) is int):
-        return (data,)
-    items = call.items(data) if isinstance(data, Tup | Ref | ShapeSeq) else None
-    if items is None or len(items) > MAX_CONTENT:
-        return None
-    flat: list[Value] = []
-    for item in items:
-        inner = elements(call, item)
-        if inner is None or len(flat) + len(inner) > MAX_CONTENT:
-            return None
-        flat.extend(inner)
-    return tuple(flat)
-
-
 @op("torch.arange")
 def arange(
     call: Call,
@@ -238,9 +220,10 @@ def arange(
     kind = asked_kind(call, dtype, range_kind(call, first, last, step))
     length = range_length(call, first, last, step)
     made = call.tensor([length if length is None else nonnegative(call, length, "the length")], kind)
-    largest = range_largest(call, first, last, step, dtype) if kind == "int" else None
+    content = held(call, range_content(call, first, last, step), kind, dtype)
+    largest = range_largest(call, first, last, step, dtype) if content is None and kind == "int" else None
     row = length if kind == "int" and first == ZERO and step == ONE else None
-    return into(call, replace(made, largest=largest, places=row), out)
+    return into(call, replace(made, content=content, largest=largest, places=row), out)
 
 
 @op("torch.range")
@@ -267,7 +250,10 @@ def linspace(
     kind = asked_kind(call, dtype, None if "complex" in (kind_of(start), kind_of(end)) else "float")
     if rank:
         return call.unranked(kind)
-    return into(call, call.tensor([nonnegative(call, call.dim(steps), "the number of steps")], kind), out)
+    made = call.tensor([nonnegative(call, call.dim(steps), "the number of steps")], kind)
+    plain = call.name.endswith("linspace") and not args
+    content = held(call, spaced(call, start, end, steps), kind, dtype) if plain else None
+    return into(call, replace(made, content=content), out)
 
 
 @op("torch.eye")

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.call import UNKNOWN, Call
+from distml.ops.call import NONE, UNKNOWN, Call
 from distml.ops.registry import attribute, op
+from distml.ops.rules.elements import held
 from distml.ops.rules.kinds import kind_of
 from distml.values import Lib, Opaque, Tensor, Value
 
@@ -74,12 +75,14 @@ def into(call: Call, result: Tensor, out: Value) -> Value:
     """`out=`: torch gives the tensor there the shape of the result."""
     if not isinstance(out, Tensor):
         return result
-    return out if call.shape(out) == result.shape else call.world.reshaped(out, result.shape)
+    same = call.shape(out) == result.shape and not out.may_hold_numbers
+    return out if same else call.world.reshaped(out, result.shape)
 
 
-def kept(call: Call, source: Value, kind: str | None) -> tuple[Value, ...] | None:
-    """The known elements of a tensor of integers that stays one."""
-    return source.content if isinstance(source, Tensor) and kind == "int" else None
+def kept(call: Call, source: Value, kind: str | None, dtype: Value = NONE) -> tuple[Value, ...] | None:
+    """The known elements of a tensor once it is of a kind and, where it changes, of what `dtype=` asks for."""
+    same = dtype != NONE or kind == "int" or kind_of(source) == kind
+    return held(call, source.content, kind, dtype) if isinstance(source, Tensor) and same else None
 
 
 @attribute("torch.Tensor.dtype")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import Call
 from distml.ops.registry import op
+from distml.ops.rules.elements import combined, mapped
 from distml.ops.rules.kinds import floating, kind_of, promote, real
 from distml.ops.rules.pointwise import elementwise, fits_into, foreign, title, warn_difference
-from distml.ops.torch.pointwise import assigning, written
+from distml.ops.torch.pointwise import assigning, numpys, written
 from distml.values import Prim, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ def _operator(kind: Callable[[str | None], str | None]) -> Callable[..., Value]:
         """`left + right` and its like: the operands broadcast."""
         if foreign(call, left) or foreign(call, right):
             return call.unknown()
-        shape = elementwise(call, left, right)
-        return call.tensor(shape, kind(promote((kind_of(left), kind_of(right)))))
+        content = combined(call, numpys(call), left, right)
+        made = kind(promote((kind_of(left), kind_of(right))))
+        return Tensor(call.lib, elementwise(call, left, right), made, content=content)
 
     return operator
 
@@ -54,7 +56,8 @@ def _difference(call: Call, left: Value, right: Value) -> Value:
         return call.unknown()
     shape = elementwise(call, left, right)
     warn_difference(call, call.shape(left), call.shape(right))
-    return call.tensor(shape, promote((kind_of(left), kind_of(right))))
+    content = combined(call, "subtract", left, right)
+    return Tensor(call.lib, shape, promote((kind_of(left), kind_of(right))), content=content)
 
 
 def _inplace(plain: Callable[..., Value]) -> Callable[..., Value]:
@@ -88,13 +91,13 @@ _register()
 @op("torch.Tensor.__neg__", "torch.Tensor.__pos__", "torch.Tensor.__invert__")
 def unary(call: Call, self: Value) -> Value:
     """`-x`, `+x`, `~x`"""
-    return call.tensor(call.shape(self), kind_of(self))
+    return Tensor(call.lib, call.shape(self), kind_of(self), content=mapped(call, numpys(call), self))
 
 
 @op("torch.Tensor.__abs__")
 def absolute(call: Call, self: Value) -> Value:
     """`abs(x)`"""
-    return call.tensor(call.shape(self), real(kind_of(self)))
+    return Tensor(call.lib, call.shape(self), real(kind_of(self)), content=mapped(call, "absolute", self))
 
 
 @op("torch.Tensor.__contains__")

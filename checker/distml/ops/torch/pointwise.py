@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.ops.call import NONE, Call, ShapeError
 from distml.ops.registry import op
+from distml.ops.rules.elements import combined, mapped
 from distml.ops.rules.kinds import floating, kind_of, promote, real
 from distml.ops.rules.pointwise import elementwise, fits_into, warn_difference
 from distml.ops.torch.dtypes import into
@@ -65,10 +66,28 @@ def register(names: list[str], function: Callable[..., Value], also: tuple[str, 
     op(*(f"torch.{name}_" for name in names), *(f"torch.Tensor.{name}_" for name in names))(in_place(function))
 
 
+NUMPYS = {
+    "mul": "multiply",
+    "sub": "subtract",
+    "div": "divide",
+    "truediv": "divide",
+    "floordiv": "floor_divide",
+    "neg": "negative",
+}
+"""What NumPy calls a function, where it has another name."""
+
+
+def numpys(call: Call) -> str:
+    """The name that NumPy has for the function that is called."""
+    name = call.name.rpartition(".")[2].strip("_")
+    return NUMPYS.get(name, name)
+
+
 def _unary(kind: Callable[[str | None], str | None]) -> Callable[..., Value]:
     def unary(call: Call, input: Value, *args: Value, out: Value = NONE, **options: Value) -> Value:
         """A function of each element."""
-        return into(call, call.tensor(call.shape(input), kind(kind_of(input))), out)
+        content = None if args or options else mapped(call, numpys(call), input)
+        return into(call, Tensor(call.lib, call.shape(input), kind(kind_of(input)), content=content), out)
 
     return unary
 
@@ -108,8 +127,9 @@ for _name in split(_KEPT):
 def _binary(kind: Callable[[str | None], str | None]) -> Callable[..., Value]:
     def binary(call: Call, input: Value, other: Value, *args: Value, out: Value = NONE, **options: Value) -> Value:
         """A function of two elements."""
-        shape = elementwise(call, input, other)
-        return into(call, call.tensor(shape, kind(promote((kind_of(input), kind_of(other))))), out)
+        content = None if args or options else combined(call, numpys(call), input, other)
+        made = kind(promote((kind_of(input), kind_of(other))))
+        return into(call, Tensor(call.lib, elementwise(call, input, other), made, content=content), out)
 
     return binary
 
@@ -138,7 +158,9 @@ def _difference(call: Call, input: Value, other: Value, *, alpha: Value = NONE, 
     """torch.sub(input, other, *, alpha=1)"""
     shape = elementwise(call, input, other)
     warn_difference(call, call.shape(input), call.shape(other))
-    return into(call, call.tensor(shape, promote((kind_of(input), kind_of(other)))), out)
+    plain = alpha == NONE and not call.name.endswith("rsub")
+    content = combined(call, "subtract", input, other) if plain else None
+    return into(call, Tensor(call.lib, shape, promote((kind_of(input), kind_of(other))), content=content), out)
 
 
 register(["sub", "subtract"], _difference)
@@ -150,7 +172,8 @@ def _divide(call: Call, input: Value, other: Value, *, rounding_mode: Value = NO
     kind = promote((kind_of(input), kind_of(other)))
     whole = call.is_none(rounding_mode)
     kind = floating(kind) if whole else kind if whole is False else None
-    return into(call, call.tensor(elementwise(call, input, other), kind), out)
+    content = combined(call, "divide", input, other) if whole else None
+    return into(call, Tensor(call.lib, elementwise(call, input, other), kind, content=content), out)
 
 
 register(["div", "divide"], _divide)
@@ -158,9 +181,8 @@ register(["div", "divide"], _divide)
 
 def _power(call: Call, input: Value, exponent: Value, *, out: Value = NONE) -> Value:
     """torch.pow(input, exponent)"""
-    return into(
-        call, call.tensor(elementwise(call, input, exponent), promote((kind_of(input), kind_of(exponent)))), out
-    )
+    kind, content = promote((kind_of(input), kind_of(exponent))), combined(call, "power", input, exponent)
+    return into(call, Tensor(call.lib, elementwise(call, input, exponent), kind, content=content), out)
 
 
 register(["pow"], _power)

@@ -5,16 +5,19 @@ https://docs.pytorch.org/docs/stable/torch.html#comparison-ops: sort, topk, uniq
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from distml.ops.call import FALSE, MINUS_ONE, NONE, TRUE, ZERO, Call
 from distml.ops.registry import op
 from distml.ops.rules import sort as rules
 from distml.ops.rules.axes import replace_axis
+from distml.ops.rules.elements import distinct, few, of_two
 from distml.ops.rules.kinds import kind_of
 from distml.ops.torch.blend import along, positions
 from distml.ops.torch.dtypes import into, like
 from distml.ops.torch.reduce import pair, register
 from distml.shapes import Dim, Shape
-from distml.values import Const, Tup, Value
+from distml.values import Const, Tensor, Tup, Value
 
 
 @register("sort")
@@ -92,9 +95,11 @@ def _unique(call: Call, input: Value, inverse: Value, counts: Value, dim: Value)
         return call.unknown()
     at = None if whole else call.axis(dim, shape.rank)
     size = shape.size if whole else shape.head[at] if at is not None and shape.head else None
-    number = rules.unique_count(call, size)
+    content = distinct(call, input.content) if isinstance(input, Tensor) and input.content and whole else None
+    content = None if call.name.endswith("consecutive") else content
+    number = rules.unique_count(call, size) if content is None else Dim.of(len(content))
     found = Shape((number,)) if whole else replace_axis(call, shape, at, number) if shape.dims else shape
-    items: list[Value] = [call.tensor(found, kind_of(input))]
+    items: list[Value] = [Tensor(call.lib, found, kind_of(input), content=content)]
     if wants[0]:
         items.append(call.tensor(shape if whole else [size], "int"))
     if wants[1]:
@@ -218,11 +223,11 @@ def diff(
     left: Dim | None = None
     if plain and size is not None:
         left = size - times if size.constant is None else Dim.of(max(size.constant - times, 0))
-    return (
-        call.tensor(replace_axis(call, shape, at, left), kind_of(input))
-        if shape.dims
-        else call.unranked(kind_of(input))
-    )
+    if not shape.dims:
+        return call.unranked(kind_of(input))
+    content = input.content if isinstance(input, Tensor) and plain and times == 1 and shape.rank == 1 else None
+    steps = few(of_two(call, "subtract", b, a) for a, b in pairwise(content or ()))
+    return Tensor(call.lib, replace_axis(call, shape, at, left), kind_of(input), content=steps)
 
 
 @register("renorm")
