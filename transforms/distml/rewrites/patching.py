@@ -294,10 +294,10 @@ class _Changer(cst.CSTTransformer):
     def _parsed(self, code: str) -> list[cst.BaseStatement]:
         if code in self._named:
             return [cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(cst.Name(code))], self._named[code])])]
-        apart = "\n\n" if code.startswith("\n\n") else ""
+        apart = "\n" * (len(code) - len(code.lstrip("\n")))
         module = cst.parse_module(apart + code.strip("\n") + "\n", self._config)
-        body = list(module.body)
-        return _led(module.header, body) if module.header else body  # type: ignore[arg-type,return-value]
+        header = [line if line.comment else line.with_changes(indent=False) for line in module.header]
+        return _led(header, list(module.body))
 
 
 class _Left(cst.CSTTransformer):

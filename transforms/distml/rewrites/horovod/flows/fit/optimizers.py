@@ -280,7 +280,8 @@ def _loadable(plan: Plan, rate: ast.expr) -> None:
             plan.patch(owner).end(owner, _configuration(owner, rate), note)
         if not owner.decorator_list:
             registry = spell(plan, owner, "keras.utils.get_custom_objects")
-            plan.patch(owner).after(owner, f'{registry}()["{owner.name}"] = {owner.name}', note)
+            apart = "\n\n" if isinstance(plan.program.parent(owner), ast.Module) else "\n"
+            plan.patch(owner).after(owner, f'{apart}{registry}()["{owner.name}"] = {owner.name}', note)
 
 
 def _configuration(owner: ast.ClassDef, rate: ast.expr) -> str:
@@ -301,4 +302,4 @@ def _configuration(owner: ast.ClassDef, rate: ast.expr) -> str:
             f"give `{owner.name}` a `get_config` that returns the arguments of its `__init__`",
         )
     items = ", ".join(f'"{name}": self.{kept[name]}' for name in names if name in kept)
-    return f"def get_config(self):\n    return {{{items}}}"
+    return f"\ndef get_config(self):\n    return {{{items}}}"
