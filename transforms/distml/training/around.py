@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Iterator
 from typing import TypeVar, overload
 
@@ -14,6 +15,7 @@ Looping = ast.For | ast.AsyncFor | ast.While
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
 _Node = TypeVar("_Node", bound=ast.AST)
+_EXITS = re.compile(r"sys\.exit|os\.(_exit|abort)|builtins\.(exit|quit)")
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
@@ -58,14 +60,22 @@ def loops_around(node: ast.AST, program: Program) -> Iterator[Looping]:
 
 
 def leaving(loop: ast.AST, program: Program) -> Iterator[ast.If]:
-    """The branches within a loop that end it: by `break`, where no loop in it is nearer, or by `return`."""
+    """The branches within a loop that end it: by `break`, where no loop in it is nearer, by `return`, or with the process."""
     for branch in own_nodes(loop, ast.If):
         breaks = (
             any(isinstance(each, ast.Break) for each in branch.body)
             and next(loops_around(branch, program), None) is loop
         )
-        if breaks or any(isinstance(each, ast.Return) for each in branch.body):
+        if breaks or any(isinstance(each, ast.Return) or ends_process(each, program) for each in branch.body):
             yield branch
+
+
+def ends_process(node: ast.AST, program: Program) -> bool:
+    """Whether a statement ends the process: `sys.exit()`, `raise SystemExit`."""
+    if isinstance(node, ast.Raise) and node.exc is not None:
+        return bool(program.names(node.exc) & {"builtins.SystemExit", "builtins.SystemExit()"})
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and program.matches(call.func, _EXITS)
 
 
 def between(node: ast.AST, outer: ast.AST, program: Program) -> Iterator[ast.AST]:

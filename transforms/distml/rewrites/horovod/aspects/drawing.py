@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
 from distml.rewrites.horovod.aspects.orders import makes_generator
+from distml.training.around import own_nodes
+from distml.training.callers import run_by
 from distml.training.program import Program
 from distml.training.syntax import receiver_of
 from distml.training.values import Constant, Foreign
@@ -28,6 +31,11 @@ _PROCESS = re.compile(
     r"|random\.SystemRandom\(\)\.\w+|torch\.(random\.)?(seed|Generator\(\)\.seed)"
 )
 """What is another in each process."""
+_OUTSIDE = re.compile(
+    r"os\.path\.(exists|lexists|isfile|isdir|get\w+)|os\.(listdir|scandir|stat|access|walk)|glob\.i?glob|select\.select|sys\.stdin\.\w+"
+    r"|pathlib\.\w*Path\(\)\.(exists|is_\w+|stat|read_\w+|r?glob|iterdir|open)|builtins\.(open|input)"
+)
+"""What others may change between two processes' looking at it: files, and what is typed."""
 
 
 def draws(call: ast.Call, program: Program) -> set[str]:
@@ -62,3 +70,18 @@ def is_own(value: ast.expr, program: Program) -> bool:
 def is_of_process(call: ast.Call, program: Program) -> bool:
     """Whether a call gives another value in each process, such as its time or its number."""
     return program.matches(call.func, _PROCESS)
+
+
+def differs(tests: Iterable[ast.expr], program: Program) -> bool:
+    """Whether something may come out otherwise in each process: by a clock, chance or a file, in what it calls too."""
+    waiting = [node for test in tests for node in program.sources(test)]
+    seen: set[ast.AST] = set()
+    while waiting:
+        call = waiting.pop()
+        if isinstance(call, ast.Call):
+            if is_of_process(call, program) or draws(call, program) or program.matches(call.func, _OUTSIDE):
+                return True
+            for function in (each for each in run_by(call, program) if each not in seen):
+                seen.add(function)
+                waiting += own_nodes(function, ast.Call)
+    return False

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable as Function
 
+from distml.rewrites.horovod.aspects.drawing import differs
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.session_feeds import entries
 from distml.rewrites.horovod.flows.session_frames import Reach, frames, reached, reads, targets
+from distml.rewrites.horovod.flows.session_gathering import Spelling
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of, is_counter
 from distml.rewrites.horovod.flows.session_steps import range_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
-from distml.training.around import Looping, leaving, loops_around, own_nodes
+from distml.training.around import Looping, between, leaving, loops_around, own_nodes
 from distml.training.callers import Reach as Stepping
 from distml.training.program import Program
 
@@ -20,6 +21,11 @@ _AVERAGE = Note(
     "averaged over the ranks",
     "training ends on this value, which each rank computes from its own batch: one rank would stop while the others wait",
     "average-decisions",
+)
+_LEAVE = Note(
+    "left by all ranks when one leaves",
+    "a clock, chance or a file may tell each rank something else; a rank that leaves the loop alone deadlocks the others",
+    "leave-together",
 )
 _TOGETHER = Note(
     "decided by all ranks",
@@ -31,6 +37,8 @@ _TOGETHER = Note(
 def average(plan: Plan, graph: Graph, runs: list[Run], closed: bool = False) -> None:
     """Average what steps give where it decides whether there is another; `closed` where the graph takes no operations.
 
+    Where a clock, chance or a file decides, all ranks leave when one does.
+
     Raises `Refuse` (HVD206) where that cannot be done.
     """
     calls = {run.call: run for run in graph.runs}
@@ -40,8 +48,23 @@ def average(plan: Plan, graph: Graph, runs: list[Run], closed: bool = False) -> 
                 for test in _endings(loop, graph.program):
                     reach = reached([test], loop)
                     deciding = [calls[n] for part in reach.parts for n in walk(part) if n in calls]
+                    _left_together(plan, loop, test, Reach(frozenset(), (test,)) if deciding else reach)
                     for each in dict.fromkeys(deciding):
                         _averaged(plan, each, loop, reach, test, closed)
+
+
+def _left_together(plan: Plan, loop: Looping, test: ast.expr, reach: Reach) -> None:
+    """Let all ranks leave a loop with the first of them where the reason may be another one on each, or found by one alone."""
+    changes = (n for n in own_nodes(loop, ast.Assign) if any(targets(each) & reach.names for each in n.targets))
+    around = [a.test for each in changes for a in between(each, loop, plan.program) if isinstance(a, ast.If)]
+    patch = plan.patch(test)
+    if (
+        differs([*reach.parts, *around], plan.program)
+        and plan.may_change(test)
+        and not patch.requests.expressions.get(test)
+    ):
+        every = "all" if isinstance(loop, ast.While) and test is loop.test else "any"
+        patch.wrap(test, f"{every}({Spelling(plan).gathering(test)}(bool({{}})))", _LEAVE)
 
 
 def _averaged(plan: Plan, run: Run, loop: Looping, reach: Reach, test: ast.expr, closed: bool) -> None:
@@ -88,9 +111,7 @@ def _endings(loop: Looping, program: Program) -> list[ast.expr]:
     return [*([loop.test] if isinstance(loop, ast.While) else []), *(each.test for each in leaving(loop, program))]
 
 
-def skip_together(
-    plan: Plan, loop: Looping, runs: list[Run], uniform: Uniform, gathering: Function[[ast.AST], str]
-) -> None:
+def skip_together(plan: Plan, loop: Looping, runs: list[Run], uniform: Uniform) -> None:
     """Let ranks take a step together, or none, where their batches say whether there is one: all skip what one must skip."""
     program = plan.program
     stepping = Stepping(program, [run.call for run in runs])
@@ -102,7 +123,7 @@ def skip_together(
         skips = not here and _continues(node, loop, program) and stepping.holds_any(_later(node, loop))
         if (skips or here != else_) and not plan.patch(node.test).requests.expressions.get(node.test):
             code = "any({}(bool({{}})))" if skips or else_ else "all({}(bool({{}})))"
-            plan.patch(node.test).wrap(node.test, code.format(gathering(node)), _TOGETHER)
+            plan.patch(node.test).wrap(node.test, code.format(Spelling(plan).gathering(node)), _TOGETHER)
 
 
 def _continues(node: ast.If, loop: Looping, program: Program) -> bool:

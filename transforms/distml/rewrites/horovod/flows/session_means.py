@@ -6,16 +6,14 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from distml.rewrites.horovod.aspects import together
 from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.scalars import scalar
-from distml.rewrites.horovod.aspects.setup import helper
-from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.aspects.totals import EqualShares
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.session_decisions import skip_together
 from distml.rewrites.horovod.flows.session_feeds import entries
 from distml.rewrites.horovod.flows.session_frames import frames, reached, runs_session, set_in
+from distml.rewrites.horovod.flows.session_gathering import Spelling
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_steps import few
 from distml.rewrites.horovod.plan import Plan
@@ -25,13 +23,6 @@ from distml.training.program import Program
 from distml.training.syntax import method_name
 from distml.training.values import Box
 
-_GATHER = '''
-
-def {name}(value):
-    """What each rank has. It is gathered in a graph of its own, so that the program's graph stays as it is."""
-    with {tf}.Graph().as_default(), {tf}.Session(config={tf}.ConfigProto(device_count={{"GPU": 0}})):
-        return {dist}.allgather_object(value)
-'''
 _LOSSES = {"minimize": "loss", "compute_gradients": "loss", "optimize_loss": "loss", "gradients": "ys"}
 
 
@@ -42,14 +33,14 @@ def average(plan: Plan, graph: Graph, runs: list[Run]) -> None:
         if (loop := _batches(run, graph)) is not None:
             loops.setdefault(loop, []).append(run)
     numbers = {name for loop, own in loops.items() for run in own for name in _numbers(loop, run, graph)}
-    spelling = _Spelling(plan)
+    spelling = Spelling(plan)
     uniform = Uniform(plan.program, plan.dealt)
     means = Means(plan, uniform, spelling.mean_of, numbers, spelling)
     means.tell_sums(EqualShares(plan), spelling.sum_of)
     means.average({*loops})
     for loop, own in loops.items():
         if plan.may_change(loop):
-            plan.later.append(partial(skip_together, plan, loop, own, uniform, spelling.gathering))
+            plan.later.append(partial(skip_together, plan, loop, own, uniform))
 
 
 def _batches(run: Run, graph: Graph) -> Looping | None:
@@ -108,12 +99,3 @@ def _is_loss(fetched: ast.expr, graph: Graph) -> bool:
         if loss is not None and any(value in wanted for value in graph.program.of(loss)):
             return True
     return False
-
-
-class _Spelling(together.Spelling):
-    """The functions that each file needs, without operations in the program's own graph."""
-
-    def gathering(self, node: ast.AST) -> str:
-        """The function that gives a list with what each rank has."""
-        tf = module_of(node, self.plan.program)  # type: ignore[arg-type]
-        return helper(self.plan, node, "parts_of_ranks", _GATHER, tf=tf)

@@ -14,7 +14,7 @@ from distml.rewrites.horovod.flows.tape.turns import Turn, ways
 from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
-from distml.training.callsites import called
+from distml.training.around import ends_process
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
 
@@ -28,7 +28,6 @@ _TOGETHER = Note(
     "each rank sees the loss of its own batches; a rank that leaves the loop alone deadlocks the others",
     "leave-together",
 )
-_ENDS = frozenset({"exit", "_exit", "quit"})
 
 
 def agree(plan: Plan, group: list[Update]) -> None:
@@ -66,8 +65,7 @@ def _end(plan: Plan, test: ast.expr, *, going: bool) -> None:
 
 def _leaves_directly(node: ast.stmt, program: Program) -> bool:
     """Whether a statement leaves, whatever else is decided."""
-    ends = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called(node.value, program) in _ENDS
-    return ends or isinstance(node, ast.Break | ast.Return)
+    return ends_process(node, program) or isinstance(node, ast.Break | ast.Return)
 
 
 def _decide(plan: Plan, test: ast.expr) -> None:
@@ -81,7 +79,7 @@ def _leaves(test: ast.If, loop: ast.AST, program: Program) -> bool:
             return _belongs(node, test, program)
         if isinstance(node, ast.Return):
             return program.function(node) is program.function(loop)
-        if isinstance(node, ast.Call) and called(node, program) in _ENDS:
+        if ends_process(node, program):
             return True
         if isinstance(node, ast.Assign) and any(_is_rate(target) for target in node.targets):
             return True
