@@ -58,6 +58,18 @@ BEGINS = {
         "done = self.load(); first = done - int(done / self.in_epoch) * self.in_epoch if done else 0",
         f"first = done - int(done / {IN_EPOCH}) * {IN_EPOCH} if done else 0",
     ),
+    "the rest of its epoch": (
+        "done = self.load(); epoch = done // self.in_epoch; first = done % self.in_epoch",
+        f"epoch = done // {IN_EPOCH}; first = done % {IN_EPOCH}",
+    ),
+    "both at once": (
+        "epoch, first = divmod(self.latest(), self.in_epoch)",
+        f"epoch, first = divmod(self.latest(), self.in_epoch // {SIZE})",
+    ),
+    "the rest of what an attribute counts": (
+        "self.counter = self.load(); first = self.counter % self.in_epoch",
+        f"first = self.counter % {IN_EPOCH}",
+    ),
 }
 AT = {
     "a part": "i * 8 : (i + 1) * 8",
@@ -78,6 +90,18 @@ def test_it_ends_where_all_ranks_end(begin: str, at: str) -> None:
     assert f"for i in range(first, self.in_epoch // {SIZE}):" in text and after in text
     assert f'"of", self.in_epoch // {SIZE})' in text
     assert ("own_i = i * hvd.size() + hvd.rank()" in text) is (at == "a part")
+
+
+@pytest.mark.parametrize("done", ["self.load()", "self.latest()", "self.session.run(self.done)"])
+@pytest.mark.parametrize("at", AT)
+def test_one_that_begins_within_an_epoch_knows_how_long_that_is(at: str, done: str) -> None:
+    """The number of steps is divided where it is computed, and the loop begins at the rank's rest of it."""
+    begin = f"done = {done}; steps = len(samples) // 8; epoch = done // steps"
+    program = PROGRAM.replace("range(first, {stop})", "range(done % steps, {stop})")
+    (file,) = outcome(program.format(begin=begin, at=AT[at], stop="steps", total="steps")).files.values()
+    assert f"steps = (len(samples) // 8) // {SIZE}; epoch = done // steps\n" in file.source
+    assert "for i in range(done % steps, steps):" in file.source and '"of", steps)' in file.source
+    assert ("own_i = i * hvd.size() + hvd.rank()" in file.source) is (at == "a part")
 
 
 def test_one_that_begins_elsewhere_takes_its_share_from_there() -> None:

@@ -154,7 +154,7 @@ def relate(plan: Plan, loop: ast.For, number: ast.expr) -> None:
 def _uses(loop: ast.For, number: ast.expr, program: Program) -> Iterator[ast.expr]:
     """What is read in the turns of a loop, and what is divided by around it, up to the loop behind that goes its own way.
 
-    So is what a number of steps is compared with: `counter - epoch * in_epoch`.
+    So is what a number of steps is compared with, and divided by: `counter - epoch * in_epoch`, `counter % in_epoch`.
     """
     for statement in loop.body:
         yield from (each for each in walk(statement) if isinstance(each, type(number)))
@@ -169,6 +169,12 @@ def _uses(loop: ast.For, number: ast.expr, program: Program) -> Iterator[ast.exp
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and isinstance(node.right, ast.BinOp):
             if isinstance(node.right.op, ast.Mult) and resumed(node.left, program):
                 yield from (node.right.left, node.right.right)
+        elif (
+            isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv | ast.Mod) and resumed(node.left, program)
+        ):
+            yield node.right
+        elif isinstance(node, ast.Call) and "builtins.divmod" in program.names(node.func) and len(node.args) == 2:
+            yield from node.args[1:] if resumed(node.args[0], program) else ()
 
 
 def _converted(node: ast.expr) -> TypeGuard[ast.Call]:

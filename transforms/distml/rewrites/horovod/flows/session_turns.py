@@ -52,7 +52,8 @@ def _counted(plan: Plan, loop: ast.For, call: ast.Call, reach: Reach) -> bool:
     assert isinstance(loop.target, ast.Name)
     stop = stop_of(loop, plan.program)
     start = call.args[0] if len(call.args) == 2 else None
-    if stop is None or not isinstance(start, ast.Constant | ast.Name | ast.Attribute | None):
+    plain = isinstance(start, ast.Constant | ast.Name | ast.Attribute | None)
+    if stop is None or not (plain or (start is not None and resumed(start, plan.program))):
         return False
     inner = _uses(loop.target.id, reach, loop)
     known = plan.turns
