@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import takewhile
 
-from distml.rewrites.horovod.aspects.outputs import kind_of
+from distml.rewrites.horovod.aspects.progress import asked, divide, showing
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Use
 from distml.rewrites.horovod.flows.pytorch.samples import length
-from distml.rewrites.horovod.plan import Note, Plan
+from distml.rewrites.horovod.plan import Plan
 from distml.source.bindings import last_name
 from distml.source.nodes import walk
 from distml.training.callsites import argument, called
 from distml.training.counting import BARS, RANGES
 from distml.training.syntax import nodes_in
-
-_PART = Note("number of this rank's samples or batches", "each rank processes its own part of the data", "own-samples")
-_SHOWING = ("format", "set_description", "set_postfix", "set_description_str", "set_postfix_str")
 
 
 class Progress:
@@ -38,17 +34,17 @@ class Progress:
             if isinstance(use.drawn, ast.For) and use.drawn in self.sharded and use.drawn not in self.study.phases:
                 dealt = not (use.makers and use.makers <= self.loaders.sampled)
                 for number in self._numbers(use.drawn):
-                    if self._is_whole(number, use, dealt) and not self._asked(number):
-                        self._divide(number)
+                    if self._is_whole(number, use, dealt) and not asked(self.plan, number):
+                        divide(self.plan, number)
         for places in self.study.dealt:
             for number in self._quotients(places):
-                if self._shown(number) and not self._asked(number):
-                    self._divide(number)
+                if showing(number, self.program) is not None and not asked(self.plan, number):
+                    divide(self.plan, number)
         for call in self.program.calls:
             total = argument(call, 2, "total") if called(call, self.program) in BARS else None
             if total is not None and argument(call, 0, "iterable") is None and self._advanced(call):
-                if not self.loaders.counts.counts_own(total, self.loaders.counted) and not self._asked(total):
-                    self._divide(total)
+                if not self.loaders.counts.counts_own(total, self.loaders.counted) and not asked(self.plan, total):
+                    divide(self.plan, total)
 
     def _quotients(self, places: ast.AST) -> Iterator[ast.BinOp]:
         """The quotients of the end by the step, in a loop over a range that is dealt out: how many batches there are."""
@@ -58,11 +54,6 @@ class Progress:
             sides = [ast.unparse(each.left), ast.unparse(each.right)]
             if isinstance(each.op, ast.Div | ast.FloorDiv) and sides == [*map(ast.unparse, given[1:])]:
                 yield each
-
-    def _divide(self, number: ast.expr) -> None:
-        code = f"{{}} // {self.plan.world(number).size}"
-        within = isinstance(self.program.parent(number), ast.BinOp | ast.UnaryOp | ast.Attribute)
-        self.plan.patch(number).wrap(number, f"({code})" if within else code, _PART)
 
     def _numbers(self, loop: ast.For) -> Iterator[ast.expr]:
         """The lengths, and the variables that may hold one, which are read in a loop and where it begins."""
@@ -84,28 +75,8 @@ class Progress:
         if dealt and data is not None and ast.unparse(data) == ast.unparse(use.iterable):
             return True
         if isinstance(data, ast.Attribute) and data.attr == "dataset" and self.loaders.loops.makers(data.value):
-            return self._shown(number) and self.loaders.loops.makers(data.value) == use.makers
-        return self._shown(number) and self.samples.is_length(number, use)
-
-    def _shown(self, node: ast.expr) -> bool:
-        """Whether something becomes a part of a text or is shown."""
-        for above in self.program.ancestors(node):
-            text = above.left if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mod) else above
-            if isinstance(text, ast.JoinedStr) or (isinstance(text, ast.Constant) and isinstance(text.value, str)):
-                return True
-            if isinstance(above, ast.Call) and (
-                kind_of(above, self.program) == "output" or called(above, self.program) in _SHOWING
-            ):
-                return True
-            if isinstance(above, ast.stmt):
-                return False
-        return False
-
-    def _asked(self, number: ast.expr) -> bool:
-        """Whether a number, or one that is computed of it, is changed already."""
-        asked = self.plan.patch(number).requests.expressions
-        around = takewhile(lambda each: isinstance(each, ast.BinOp), self.program.ancestors(number))
-        return any(asked.get(each) for each in (*walk(number), *around) if isinstance(each, ast.expr))
+            return showing(number, self.program) is not None and self.loaders.loops.makers(data.value) == use.makers
+        return showing(number, self.program) is not None and self.samples.is_length(number, use)
 
     def _advanced(self, bar: ast.Call) -> bool:
         """Whether a bar is told of its progress in a loop over divided data."""

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from functools import partial
 
 from distml.rewrites.horovod.aspects import rates, reloads
 from distml.rewrites.horovod.flows.fit import prepared
-from distml.rewrites.horovod.flows.tape import broadcast, data, decisions, gradients, intervals, means, optimizers
+from distml.rewrites.horovod.flows.tape import (
+    broadcast,
+    data,
+    decisions,
+    gradients,
+    intervals,
+    means,
+    optimizers,
+    progress,
+)
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Loop, Plan, Refuse
 from distml.source.nodes import walk
@@ -41,9 +51,14 @@ class TapeFlow:
         broadcast.broadcast(plan, group)
         means.average(plan, [update for update in group if update not in whole])
         decisions.agree(plan, group)
+        plan.once(_tell)
         plan.once(intervals.shorten)
         plan.once(reloads.saved)
         plan.once(reloads.wait)
+
+
+def _tell(plan: Plan) -> None:
+    plan.later.append(partial(progress.tell, plan))
 
 
 def _raise_rates(group: list[Update], plan: Plan) -> None:

@@ -1,0 +1,86 @@
+"""What loops over tapes tell of their length: how many iterations or samples there are is told beside the number of one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from distml.rewrites.horovod.aspects.intervals import counted
+from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.pipelines import paths
+from distml.rewrites.horovod.aspects.progress import asked, divide, showing
+from distml.rewrites.horovod.flows.tape.turns import Turn
+from distml.rewrites.horovod.plan import Plan
+from distml.training.program import Program
+from distml.training.syntax import names_in, nodes_in, targets_of
+
+_COUNTS = re.compile(r"builtins\.len|.*\.(__len__|cardinality)|tensorflow\.data\.experimental\.cardinality")
+_NUMBERS = frozenset({"num_examples"})
+"""Attributes that say how many samples a data set of a library has."""
+
+
+def tell(plan: Plan) -> None:
+    """Divide what is told, in loops of which a rank takes fewer iterations, of the number of all."""
+    for loop, others in plan.fewer.items():
+        if isinstance(loop, ast.For):
+            for number in _wholes(loop, counted(loop, plan.program) - others, plan.program):
+                if not asked(plan, number) and not _divided(plan, number):
+                    divide(plan, number)
+
+
+def _wholes(loop: ast.For, counters: set[str], program: Program) -> Iterator[ast.expr]:
+    """The numbers of all iterations or samples that stand in one text with the number of an iteration."""
+    turn = Turn(loop, loop.iter, program)
+    ends = (
+        {ast.dump(each) for each in turn.count.args} if turn.count is not None and len(turn.count.args) == 1 else set()
+    )
+    given = [each.unpacked.value if each.unpacked else each.nodes[0] for each in paths(turn.inner, program)]
+    data = {part for each in given or [turn.inner] for part in program.sources(each)}
+    own = names_in(loop.target).union(*(names_in(t) for node in nodes_in(loop, ast.stmt) for t in targets_of(node)))
+    for node in (each for statement in loop.body for each in nodes_in(statement, ast.expr)):
+        end = ast.dump(node) in ends and not isinstance(node, ast.Constant)
+        if (end or _is_number(node, program)) and not names_in(node) & own:
+            text = showing(node, program)
+            if text is not None and names_in(text) & counters:
+                if end or any(_is_count(each, data, program) for each in program.sources(node)):
+                    yield node
+
+
+def _is_number(node: ast.expr, program: Program) -> bool:
+    """Whether an expression may be a number that is read: a variable, or a count of something, and no part of another."""
+    above = program.parent(node)
+    if isinstance(above, ast.Attribute | ast.Subscript) or (isinstance(above, ast.Call) and node is above.func):
+        return False
+    read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+    within = isinstance(above, ast.Call) and _measured(above, program) is not None
+    return not within and (read or _measured(node, program) is not None)
+
+
+def _measured(node: ast.AST, program: Program) -> ast.expr | None:
+    """What something counts: `x` of `len(x)`, `x.shape[0]`, `x.cardinality()`."""
+    if isinstance(node, ast.Call) and program.matches(node.func, _COUNTS):
+        own = isinstance(node.func, ast.Attribute) and not node.args
+        return node.func.value if own and isinstance(node.func, ast.Attribute) else node.args[0] if node.args else None
+    shape = node.value if isinstance(node, ast.Subscript) else None
+    return shape.value if isinstance(shape, ast.Attribute) and shape.attr == "shape" else None
+
+
+def _is_count(node: ast.AST, data: set[ast.AST], program: Program) -> bool:
+    """Whether an expression counts the samples that data is made of: what is measured is one of its sources."""
+    if isinstance(node, ast.Attribute) and node.attr in _NUMBERS:
+        return any(isinstance(each, ast.Call) for each in program.sources(node) & data)
+    measured = _measured(node, program)
+    if measured is None:
+        return False
+    values, text, owner = program.of(measured), ast.dump(measured), program.function(measured)
+    return any(
+        (program.of(each) & values) or (ast.dump(each) == text and program.function(each) is owner) for each in data
+    )
+
+
+def _divided(plan: Plan, number: ast.expr) -> bool:
+    """Whether a number is computed from one that is divided already."""
+    made = [number, *(each.value for each in origins(number, plan.program))]
+    sources = {node for each in made for node in (each, *plan.program.sources(each)) if isinstance(node, ast.expr)}
+    return any("// " in code for each in sources for code in plan.patch(each).requests.expressions.get(each, ()))
