@@ -44,7 +44,12 @@ def small(limit):
     return limit < 3
 
 
-clock = Clock(60)
+def measure(sess):
+    with open("samples") as file:
+        return sess.run(cost, {{x: samples[: len(file.readlines())]}})
+
+
+clock, best, worse = Clock(60), 1e9, 0
 with {session} as sess:
     {initialized}
     for epoch in range(2):
@@ -76,6 +81,7 @@ ALIKE = {
     "a setting": "if small(epoch):",
     "a setting of the environment": "if 'SHORT' in os.environ:",
     "the data": "if len(samples) < 8:",
+    "what a session computes": "now = measure(sess)\n            worse = worse + (now > best)\n            if worse > 3:",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from distml.rewrites.horovod.aspects.orders import makes_generator
 from distml.training.around import own_nodes
@@ -72,13 +72,16 @@ def is_of_process(call: ast.Call, program: Program) -> bool:
     return program.matches(call.func, _PROCESS)
 
 
-def differs(tests: Iterable[ast.expr], program: Program) -> bool:
-    """Whether something may come out otherwise in each process: by a clock, chance or a file, in what it calls too."""
-    waiting = [node for test in tests for node in program.sources(test)]
+def differs(calls: Iterable[ast.Call], program: Program, settled: Callable[[ast.AST], bool]) -> bool:
+    """Whether a call may come out otherwise in each process: by a clock, chance or a file, in what it calls too.
+
+    Calls for which `settled` holds are not looked at.
+    """
+    waiting = [*calls]
     seen: set[ast.AST] = set()
     while waiting:
         call = waiting.pop()
-        if isinstance(call, ast.Call):
+        if not settled(call):
             if is_of_process(call, program) or draws(call, program) or program.matches(call.func, _OUTSIDE):
                 return True
             for function in (each for each in run_by(call, program) if each not in seen):

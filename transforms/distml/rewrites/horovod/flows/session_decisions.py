@@ -7,7 +7,7 @@ import ast
 from distml.rewrites.horovod.aspects.drawing import differs
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.session_feeds import entries
-from distml.rewrites.horovod.flows.session_frames import Reach, frames, reached, reads, targets
+from distml.rewrites.horovod.flows.session_frames import Reach, frames, reached, reads, runs_session, targets
 from distml.rewrites.horovod.flows.session_gathering import Spelling
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of, is_counter
 from distml.rewrites.horovod.flows.session_steps import range_of
@@ -15,6 +15,7 @@ from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
 from distml.training.around import Looping, between, leaving, loops_around, own_nodes
 from distml.training.callers import Reach as Stepping
+from distml.training.callers import run_by
 from distml.training.program import Program
 
 _AVERAGE = Note(
@@ -42,29 +43,46 @@ def average(plan: Plan, graph: Graph, runs: list[Run], closed: bool = False) -> 
     Raises `Refuse` (HVD206) where that cannot be done.
     """
     calls = {run.call: run for run in graph.runs}
+    computed = Stepping(graph.program, [each for each in graph.program.calls if runs_session(each)])
     for run in runs:
         for frame in frames(run.call, [], graph.program):
             for loop in loops_around(frame.node, graph.program):
                 for test in _endings(loop, graph.program):
                     reach = reached([test], loop)
                     deciding = [calls[n] for part in reach.parts for n in walk(part) if n in calls]
-                    _left_together(plan, loop, test, Reach(frozenset(), (test,)) if deciding else reach)
+                    _left_together(plan, loop, test, reach, computed)
                     for each in dict.fromkeys(deciding):
                         _averaged(plan, each, loop, reach, test, closed)
 
 
-def _left_together(plan: Plan, loop: Looping, test: ast.expr, reach: Reach) -> None:
-    """Let all ranks leave a loop with the first of them where the reason may be another one on each, or found by one alone."""
-    changes = (n for n in own_nodes(loop, ast.Assign) if any(targets(each) & reach.names for each in n.targets))
-    around = [a.test for each in changes for a in between(each, loop, plan.program) if isinstance(a, ast.If)]
-    patch = plan.patch(test)
-    if (
-        differs([*reach.parts, *around], plan.program)
-        and plan.may_change(test)
-        and not patch.requests.expressions.get(test)
-    ):
+def _left_together(plan: Plan, loop: Looping, test: ast.expr, reach: Reach, computed: Stepping) -> None:
+    """Let all ranks leave a loop with the first of them where the reason may be another one on each, or found by one alone.
+
+    What sessions have computed is averaged, or the same for all.
+    """
+    program, patch = plan.program, plan.patch(test)
+
+    def settled(node: ast.AST) -> bool:
+        return runs_session(node) or any(map(computed.functions.__contains__, _run_by(node, program)))
+
+    parts = [each for each in reach.parts if not any(map(settled, walk(each)))]
+    names = {name for each in parts for name in reads(each)}
+    within = [*own_nodes(loop)]
+    changes = (node for node in within if isinstance(node, ast.Assign) and _sets_any(node, names))
+    around = (a.test for each in changes for a in between(each, loop, program) if isinstance(a, ast.If))
+    asked = {node for part in (*parts, *around) for node in program.sources(part, settled)}.intersection(within)
+    calls = (each for each in asked if isinstance(each, ast.Call))
+    if differs(calls, program, settled) and plan.may_change(test) and not patch.requests.expressions.get(test):
         every = "all" if isinstance(loop, ast.While) and test is loop.test else "any"
         patch.wrap(test, f"{every}({Spelling(plan).gathering(test)}(bool({{}})))", _LEAVE)
+
+
+def _sets_any(node: ast.Assign, names: set[str]) -> bool:
+    return any(targets(each) & names for each in node.targets)
+
+
+def _run_by(node: ast.AST, program: Program) -> list[ast.AST]:
+    return run_by(node, program) if isinstance(node, ast.Call) else []
 
 
 def _averaged(plan: Plan, run: Run, loop: Looping, reach: Reach, test: ast.expr, closed: bool) -> None:
