@@ -6,6 +6,7 @@ import ast
 from textwrap import dedent
 
 import pytest
+from horovod.torch.programs import outcome
 
 from distml.rewrites.horovod.aspects import already, devices, downloads, helpers, outputs
 from distml.rewrites.horovod.aspects.purity import reads_only
@@ -347,3 +348,35 @@ def test_only_rank_zero_shows_a_bar(made: str) -> None:
     outputs.on_rank_zero(plan)
     assert f"bar = shown(total=3, {BARS[made]})" in rewritten(plan)
     assert "=wanted)" in rewritten(plan)
+
+
+TRIED = """\
+import os
+
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+try:
+    {make}
+except {error}:
+    {handled}
+model.compile("sgd", "mse")
+model.fit(tf.ones([64, 4]), tf.ones([64, 1]))
+"""
+MAKES = ["os.mkdir('out')", "os.makedirs('out')"]
+OTHERWISE = ["model.load_weights('out/kept')", "begin = 3", "print('there')\n    names = os.listdir('out')"]
+SAME = ["raise", "print('there')", "pass", "if not os.path.isdir('out'):\n        raise"]
+
+
+@pytest.mark.parametrize("error", ["OSError", "FileExistsError", "Exception"])
+@pytest.mark.parametrize("make", MAKES)
+def test_a_folder_that_decides_how_to_go_on_is_named(make: str, error: str) -> None:
+    for handled in OTHERWISE:
+        found = outcome(TRIED.format(make=make, error=error, handled=handled))
+        (file,) = found.files.values()
+        assert f"try:\n    {make}\n" in file.source and "HVD307" in [each.code for each in found.plan.warnings]
+    for handled in SAME:
+        found = outcome(TRIED.format(make=make, error=error, handled=handled))
+        (file,) = found.files.values()
+        assert "HVD307" not in [each.code for each in found.plan.warnings]
+        assert handled == "pass" or "os.makedirs('out', exist_ok=True)" in file.source

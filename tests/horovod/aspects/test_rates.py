@@ -71,6 +71,47 @@ def test_a_rate_from_the_present_one_stays(name: str) -> None:
     assert "SGD(0.1 * hvd.size())" in file.source
 
 
+GIVEN = """\
+import tensorflow as tf
+from tensorflow.keras.optimizers.schedules import ExponentialDecay
+
+
+class Trainer:
+    def __init__(self, rate):
+        self.model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        self.optimizer = tf.keras.optimizers.SGD(rate)
+
+    def train(self, data):
+        for x, y in data:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((self.model(x) - y) ** 2)
+            grads = tape.gradient(loss, self.model.trainable_variables)
+            self.optimizer.apply_gradients(zip(grads, self.model.trainable_variables))
+
+
+class Falling(Trainer):
+    def __init__(self, rate=ExponentialDecay(0.1, 100, 0.9)):
+        super().__init__(rate)
+
+
+class Steady(Trainer):
+    def __init__(self, rate={rate}):
+        super().__init__(rate)
+
+
+for trainer in (Falling(), Steady()):
+    trainer.train(tf.data.Dataset.from_tensor_slices((tf.ones([64, 4]), tf.ones([64, 1]))).batch(8))
+"""
+
+
+def test_a_rate_that_one_class_gives_as_a_schedule_and_another_as_a_number_is_scaled_in_both() -> None:
+    kind = "tf.keras.optimizers.schedules.LearningRateSchedule"
+    (file,) = outcome(GIVEN.format(rate="0.01")).files.values()
+    assert f"SGD((rate if isinstance(rate, {kind}) else rate * hvd.size()))" in file.source
+    (file,) = outcome(GIVEN.format(rate="ExponentialDecay(0.2, 50, 0.9)")).files.values()
+    assert "SGD(rate)" in file.source and "ExponentialDecay(0.2 * hvd.size(), 50 // hvd.size(), 0.9)" in file.source
+
+
 KEPT = """\
 import tensorflow as tf
 

@@ -75,3 +75,38 @@ def test_ranks_train_on_samples_of_their_own(way: str, flow: str) -> None:
         assert not [each for each in one if each in other]
     else:
         assert len({each for batch in [*one, *other] for each in batch}) == 64
+
+
+JUDGED = """\
+import numpy as np
+import tensorflow as tf
+
+
+def batches(rows, own):
+    while True:
+        for _ in range(8):
+            yield rows[{drawn}], rows[:8, :1]
+
+
+def pick(rows):
+    return np.random.randint(0, len(rows), 8)
+
+
+rows = np.ones((64, 4))
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit({training}, steps_per_epoch=8, validation_data={judged}, validation_steps=2)
+"""
+MADE = "batches(rows, np.random.RandomState({}))"
+
+
+@pytest.mark.parametrize("drawn", ["np.random.randint(0, 64, 8)", "np.random.permutation(64)[:8]", "pick(rows)"])
+def test_training_that_draws_in_turns_with_its_validation_is_warned_of(drawn: str) -> None:
+    both = outcome(JUDGED.format(drawn=drawn, training=MADE.format(1), judged=MADE.format(2)))
+    alone = outcome(JUDGED.format(drawn=drawn, training=MADE.format(1), judged="(rows, rows[:, :1])"))
+    assert [each.code for each in both.plan.warnings] == ["HVD302"] and not alone.plan.warnings
+
+
+def test_generators_of_their_own_draw_apart() -> None:
+    found = outcome(JUDGED.format(drawn="own.randint(0, 64, 8)", training=MADE.format(1), judged=MADE.format(2)))
+    assert not found.plan.warnings

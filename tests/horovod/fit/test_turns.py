@@ -94,3 +94,27 @@ def test_a_model_that_a_class_is_given_is_saved_by_rank_zero(call: str) -> None:
 def test_what_does_not_learn_is_saved_as_before() -> None:
     found = outcome("import tensorflow as tf\n" + HELD.format(then='self.other.save("o")'))
     assert '\n        self.other.save("o")' in next(iter(found.files.values())).source
+
+
+LEAST = """\
+import numpy as np
+import tensorflow as tf
+
+
+def batches(rows, size):
+    while True:
+        for at in range(0, len(rows), size):
+            yield rows[at : at + size], rows[at : at + size, :1]
+
+
+rows, size = np.ones((64, 4)), 8
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(batches(rows, size), steps_per_epoch={steps})
+"""
+
+
+@pytest.mark.parametrize("steps", ["max(1, len(rows) // size)", "max(len(rows) // size, 1)"])
+def test_a_number_of_steps_of_at_least_one_stays_that(steps: str) -> None:
+    (file,) = outcome(LEAST.format(steps=steps)).files.values()
+    assert f"steps_per_epoch=max(1, {steps} // hvd.size())" in file.source

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any, ClassVar, Self
 
 import pytest
+from horovod.torch.programs import outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -190,3 +191,50 @@ def test_what_was_rewritten_is_left_alone(form: str) -> None:
     outcome = rewrite(Program([source], project), Options(), [source.location], {source.location: rewritten})
     assert not outcome.files
     assert [each.code for each in outcome.plan.refusals] == ["HVD201"]
+
+
+TOLD = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Bar:
+    def __init__(self, most):
+        self.most = most
+
+    def update(self, done):
+        print("=" * (10 * done // self.most))
+
+
+def cut(rows, size):
+    for at in range(0, len(rows), size):
+        yield rows[at : at + size]
+
+
+x = tf.placeholder(tf.float32, [None, 4])
+loss = tf.reduce_mean(tf.layers.dense(x, 1))
+train = tf.train.AdamOptimizer(0.1).minimize(loss)
+samples, size = np.ones([64, 4]), 8
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    in_all = {count}
+    bar = Bar(in_all)
+    for i, rows in enumerate(cut(samples, size)):
+        session.run(train, {{x: rows}})
+        bar.update(i + 1)
+        {then}
+"""
+COUNTS = ["len(samples) // size", "(len(samples) + size - 1) // size", "int(np.ceil(len(samples) / size))"]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_the_number_of_batches_that_is_told_elsewhere_is_that_of_the_rank(count: str) -> None:
+    (file,) = outcome(TOLD.format(count=count, then="pass")).files.values()
+    whole = count if count.startswith("int") else f"({count})"
+    assert f"in_all = {whole} // hvd.size()\n" in file.source
+
+
+@pytest.mark.parametrize("then", ["done = i / in_all", "for j in range(in_all):\n            print(j)", "in_all = 3"])
+def test_what_is_computed_by_it_keeps_the_number(then: str) -> None:
+    (file,) = outcome(TOLD.format(count=COUNTS[0], then=then)).files.values()
+    assert f"in_all = {COUNTS[0]}\n" in file.source

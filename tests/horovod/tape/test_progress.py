@@ -42,6 +42,14 @@ def batches():
     return data.shuffle(count).batch(BATCH), count
 
 
+class Bar:
+    def __init__(self, most):
+        self.most = most
+
+    def update(self, done):
+        print("=" * (10 * done // self.most))
+
+
 def cut(arrays):
     for i in range(0, len(arrays), BATCH):
         yield arrays[i : i + BATCH]
@@ -91,6 +99,28 @@ WHOLE = {
         "total = EPOCHS * 8\nfor step in range(total):\n    update(images[np.random.randint(0, 64, 8)])\n    print(step, total)",
         f"print(step, total // {SIZE})",
     ),
+    "of what a pipeline takes": (
+        (
+            f"total, step = EPOCHS * 8, 0\nfor x in {PIPELINE}.repeat().take(total):\n    update(x)\n    step += 1\n"
+            "    print(f'{step}/{total}')"
+        ),
+        f"print(f'{{step}}/{{total // {SIZE}}}')",
+    ),
+    "of what it takes from where a checkpoint is": (
+        (
+            f"kept, total = tf.train.Checkpoint(step=tf.Variable(0)), EPOCHS * 8\n"
+            f"for x in {PIPELINE}.repeat().take(total - kept.step.numpy()):\n    kept.step.assign_add(1)\n"
+            "    step = kept.step.numpy()\n    update(x)\n    print(f'{step}/{total}')"
+        ),
+        f"print(f'{{step}}/{{total // {SIZE}}}')",
+    ),
+    "of a bar of its own": (
+        (
+            "batches_in_all = (len(images) + BATCH - 1) // BATCH\nbar = Bar(batches_in_all)\n"
+            "for step, x in enumerate(cut(images)):\n    update(x)\n    bar.update(step)"
+        ),
+        f"batches_in_all = ((len(images) + BATCH - 1) // BATCH) // {SIZE}",
+    ),
     "of a bar": (
         (
             "total = EPOCHS * 8\nbar = tqdm(range(total))\nfor step in bar:\n    update(images[np.random.randint(0, 64, 8)])\n"
@@ -107,6 +137,9 @@ OTHER = {
     "of a pass that trains nothing": f"for x in {PIPELINE}:\n    update(x)\n"
     "for step in range(8):\n    print(step, len(images))",
     "where batches have numbers": "for i in range(8):\n    update(images[i * 8 : i * 8 + 8])\n    print(i, len(images) // BATCH)",
+    "batches that divide a sum": (
+        "count = len(images) // BATCH\nsaid = 0\nfor x in cut(images):\n    update(x)\n    said += 1 / count\n    print(count)"
+    ),
     "what is divided": f"data = {PIPELINE}\nfor step, x in enumerate(data):\n    update(x)\n    print(step, len(data))",
 }
 
@@ -122,6 +155,11 @@ def rewritten(body: str) -> str:
 def test_what_is_told_is_the_part_of_a_rank(way: str) -> None:
     body, told = WHOLE[way]
     assert told in rewritten(body)
+
+
+def test_steps_that_are_left_are_counted_by_a_rank() -> None:
+    body, _ = WHOLE["of what it takes from where a checkpoint is"]
+    assert f".take((total // {SIZE}) - kept.step.numpy())" in rewritten(body)
 
 
 @pytest.mark.parametrize("way", OTHER)

@@ -20,7 +20,7 @@ from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
 from distml.source.nodes import walk
-from distml.training.around import owner_of
+from distml.training.around import own_nodes, owner_of
 from distml.training.callers import leading_to
 from distml.training.callsites import stored
 from distml.training.counting import LIBRARIES
@@ -448,9 +448,16 @@ def _made_quiet(call: ast.Call, plan: Plan) -> None:
 
 def _shared_folder(call: ast.Call, plan: Plan) -> None:
     """A folder that all ranks make may be there already."""
-    if any(_passes_over(each, call) for each in plan.program.ancestors(call)):
+    tried = [each for each in plan.program.ancestors(call) if isinstance(each, ast.Try) and _within(call, each.body)]
+    if any(map(_passes_over, tried)):
         return
     names = plan.program.names(call.func)
+    if names & {"os.makedirs", "os.mkdir"} and any(_does_otherwise(each, plan.program) for each in tried):
+        what = (
+            "a folder that is there already makes this program go on in another way, and every process asks for itself"
+        )
+        plan.warn("HVD307", call, what, "make the folder, and what belongs into it, in a program of its own")
+        return
     if names & {"os.makedirs", "os.mkdir"} and len(call.args) == 1 and not call.keywords:
         if "os.mkdir" in names and isinstance(call.func, ast.Attribute):
             plan.patch(call).wrap(call.func, f"{ast.unparse(call.func.value)}.makedirs", _FOLDER)
@@ -462,9 +469,24 @@ def _shared_folder(call: ast.Call, plan: Plan) -> None:
             plan.patch(call).keyword(call, "exist_ok", "True", _FOLDER)
 
 
-def _passes_over(node: ast.AST, call: ast.Call) -> bool:
-    """Whether a statement goes on where a folder that a call makes is there already."""
-    if not isinstance(node, ast.Try) or not any(call in walk(each) for each in node.body):
-        return False
+def _within(node: ast.AST, block: list[ast.stmt]) -> bool:
+    return any(node in walk(each) for each in block)
+
+
+def _passes_over(node: ast.Try) -> bool:
+    """Whether a statement goes on where a folder that it makes is there already."""
     caught = [each for each in node.handlers if each.type is None or ast.unparse(each.type).strip("()") in _THERE]
     return any(all(isinstance(each, ast.Pass | ast.Continue) for each in handler.body) for handler in caught)
+
+
+def _does_otherwise(node: ast.Try, program: Program) -> bool:
+    """Whether a statement does something else where it fails than to tell of it, or to fail."""
+    inside = (
+        each for handler in node.handlers for statement in handler.body for each in own_nodes(statement, itself=True)
+    )
+    return any(
+        not isinstance(each, ast.Pass | ast.Continue | ast.Raise | ast.If)
+        and not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) and kind_of(each.value, program))
+        for each in inside
+        if isinstance(each, ast.stmt)
+    )

@@ -8,8 +8,10 @@ from itertools import takewhile
 from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
-from distml.training.callsites import called
+from distml.training.around import own_nodes, owner_of
+from distml.training.callsites import called, is_range
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 
 _PART = Note("number of this rank's samples or batches", "each rank processes its own part of the data", "own-samples")
 _SHOWING = ("format", "set_description", "set_postfix", "set_description_str", "set_postfix_str")
@@ -20,6 +22,39 @@ def divide(plan: Plan, number: ast.expr) -> None:
     code = f"{{}} // {plan.world(number).size}"
     within = isinstance(plan.program.parent(number), ast.BinOp | ast.UnaryOp | ast.Attribute)
     plan.patch(number).wrap(number, f"({code})" if within else code, _PART)
+
+
+def of_batches(plan: Plan, loop: ast.For, data: ast.expr) -> None:
+    """Divide, where it is computed, the number of batches that the data of a loop comes in, whoever is told of it.
+
+    It is a quotient by the length of what the data is made of. What divides sums by it combines these over the ranks.
+    """
+    program = plan.program
+    owner, made = (
+        owner_of(loop, program),
+        {ast.dump(each) for each in walk(data) if isinstance(each, ast.Name | ast.Attribute)},
+    )
+    for node in own_nodes(owner, ast.Assign):
+        target = node.targets[0]
+        quotient = any(
+            isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div | ast.FloorDiv) for each in walk(node.value)
+        )
+        measured = (
+            call.args[0] for call in nodes_in(node.value, ast.Call) if "builtins.len" in program.names(call.func)
+        )
+        if isinstance(target, ast.Name) and quotient and node.lineno < loop.lineno:
+            uses = [each for each in nodes_in(owner, ast.Name) if each.id == target.id and each is not target]
+            if any(ast.dump(each) in made for each in measured) and not any(_decides(each, program) for each in uses):
+                plan.patch(node.value).wrap(node.value, f"{{}} // {plan.world(node).size}", _PART)
+
+
+def _decides(use: ast.Name, program: Program) -> bool:
+    """Whether a number is set again, divides something, or says how often a loop runs."""
+    above = program.parent(use)
+    divides = (
+        isinstance(above, ast.BinOp) and isinstance(above.op, ast.Div | ast.FloorDiv | ast.Mod) and above.right is use
+    )
+    return divides or not isinstance(use.ctx, ast.Load) or is_range(above, program)
 
 
 def asked(plan: Plan, number: ast.expr) -> bool:

@@ -22,7 +22,7 @@ from distml.source.nodes import walk
 from distml.training.callsites import argument, positional, settings_of
 from distml.training.program import Program
 from distml.training.syntax import is_given, is_literal, values_given
-from distml.training.values import Callable, Class, Foreign, Function, Instance, Values
+from distml.training.values import Callable, Class, Foreign, Function, Instance, Value, Values
 
 _NOTE = Note(
     "learning rate times the number of ranks",
@@ -185,8 +185,14 @@ def _may_be_number(rate: ast.expr, program: Program) -> bool:
     if given:
         return any(_may_be_number(each, program) for each in given)
     values = program.of(rate)
-    schedules = [each for each in values if isinstance(each, Foreign) and each.name.removesuffix("()") in _SCHEDULES]
-    return not schedules and not any(isinstance(each, Instance) and is_schedule(each, program) for each in values)
+    return not values or not all(_is_schedule_object(each, program) for each in values)
+
+
+def _is_schedule_object(value: Value, program: Program) -> bool:
+    """Whether a value is a schedule, of the library or of the program."""
+    if isinstance(value, Foreign):
+        return value.name.removesuffix("()") in _SCHEDULES
+    return isinstance(value, Instance) and is_schedule(value, program)
 
 
 def _unless_schedule(plan: Plan, rate: ast.expr) -> None:

@@ -113,6 +113,10 @@ def _spelled(node: ast.Name | ast.Attribute, program: Program) -> str:
 
 
 def quotient(steps: ast.expr, size: str) -> str:
-    """What a number of steps becomes for a rank; of a few that are written out, one is left however many ranks there are."""
-    few = isinstance(steps, ast.Constant) and isinstance(steps.value, int) and steps.value < _FEW
+    """What a number of steps becomes for a rank; of a few that are written out, and of at least one, one is left however
+    many ranks there are.
+    """
+    given = steps.args if isinstance(steps, ast.Call) and ast.unparse(steps.func) == "max" else [steps]
+    numbers = [each.value for each in given if isinstance(each, ast.Constant)]
+    few = any(isinstance(each, int) and 0 < each < _FEW for each in numbers)
     return f"max(1, {{}} // {size})" if few else f"{{}} // {size}"

@@ -22,6 +22,7 @@ from distml.rewrites.horovod.aspects.surveys import surveyed
 from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Note, Plan, World
 from distml.source.nodes import walk
+from distml.training.program import Program
 from distml.training.syntax import nodes_in, values_given
 from distml.training.values import Callable
 
@@ -49,6 +50,8 @@ _SCALARS = re.compile(
 _UNKNOWN = frozenset({"tensorflow.data.Dataset.from_generator"})
 """What never tells its number of elements."""
 
+_TAKEN = re.compile(r"(tensorflow\.(Variable|train\.Checkpoint)|keras\.optimizers\.[\w.]+)\(\)(\.\w+(\(\))?)*")
+"""What counts the steps that were taken, also before a program began anew."""
 _ONE = 16
 """A literal number of batches below this is a try-out, not an amount of training."""
 
@@ -400,7 +403,15 @@ def divide_steps(plan: Plan, count: ast.expr) -> None:
     known = [each for each in origins(count, plan.program) if each.whole] if isinstance(count, ast.Name) else []
     if len(known) == 1 and isinstance(count, ast.Name) and _divides(count, plan):
         count = known[0].value
-    plan.patch(count).wrap(count, "{} // " + plan.world(count).size, FEWER)
+    number = whole_number(count, plan.program)
+    code = "{} // " if number is count else "({} // "
+    plan.patch(number).wrap(number, f"{code}{plan.world(count).size}{')' * (number is not count)}", FEWER)
+
+
+def whole_number(count: ast.expr, program: Program) -> ast.expr:
+    """The number of all steps in what is left of them: `steps` of `steps - checkpoint.step`, where ranks count their own."""
+    left = isinstance(count, ast.BinOp) and isinstance(count.op, ast.Sub) and program.matches(count.right, _TAKEN)
+    return count.left if left and isinstance(count, ast.BinOp) else count
 
 
 def _divides(count: ast.Name, plan: Plan) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects import progress
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.flows.session_frames import Reach, reached, reads, targets
 from distml.rewrites.horovod.flows.session_graph import Run
@@ -217,6 +218,7 @@ def _grouped(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None:
             for name in tested:
                 patch.wrap(name, first[name.id], _FIRST)
         patch.wrap(data, f"({turn} for part in zip(*[iter({{}})] * {world.size}))", _TURNS)
+        progress.of_batches(plan, loop, data)
 
 
 def _tested(loop: ast.For, own: set[str], reach: Reach, stepping: Stepping) -> list[ast.Name]:

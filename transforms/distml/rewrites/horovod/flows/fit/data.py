@@ -173,7 +173,16 @@ def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast
             "yield only batches of this rank's part of the data",
         )
     else:
-        seeds.together(plan, x, [value.node for value in plan.program.of(x) if isinstance(value, Box)])
+        drawn = seeds.together(plan, x, _makers(plan.program, x))
+        judged = arguments.one("validation_data")
+        if judged is not None and {*drawn} & {*seeds.drawn_in(_makers(plan.program, judged), plan.program)}:
+            plan.warn(
+                "HVD302",
+                x,
+                "training and validation draw from one generator of random numbers, each in its own thread: the order of the "
+                "batches may differ between ranks, which then train on the same samples",
+                "let each of them draw from a generator of its own, such as `numpy.random.RandomState(seed)`",
+            )
         world = plan.world(x)
         deal = spell(plan, x, "itertools.islice")
         plan.patch(x).wrap(x, f"{deal}({{}}, {world.rank}, None, {world.size})", DEALT)
@@ -189,7 +198,12 @@ def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast
 
 
 def _makes(program: Program, x: ast.expr) -> bool:
-    return any(isinstance(value, Box) for value in program.of(x))
+    return bool(_makers(program, x))
+
+
+def _makers(program: Program, x: ast.expr) -> list[ast.AST]:
+    """The functions that give a generator."""
+    return [value.node for value in program.of(x) if isinstance(value, Box)]
 
 
 def _counted(plan: Plan, arguments: Given, x: ast.expr) -> None:

@@ -126,6 +126,11 @@ def _seed(plan: Plan, node: ast.AST, library: str) -> None:
     behind_start(plan, unit, f"{seed}(0)", ALIKE)
 
 
+def drawn_in(owners: Iterable[ast.AST], program: Program) -> list[str]:
+    """What seeds the generators of all from which functions draw, or functions that they call."""
+    return [SEED[each] for each in _libraries([*_run_by_all(owners, program, ())], program)]
+
+
 def drawn_by(functions: Container[ast.AST], program: Program) -> list[str]:
     """What seeds the generators of all from which functions draw."""
     calls = [each for each in program.calls if program.function(each) in functions]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from types import NoneType, UnionType
 
-from distml.rewrites.horovod.aspects import environments, tf_data
+from distml.rewrites.horovod.aspects import environments, progress, tf_data
 from distml.rewrites.horovod.aspects.intervals import counted, ends, read_again
 from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.rewrites.horovod.flows.fit import seeds
@@ -323,6 +323,8 @@ def _every_nth(plan: Plan, turn: Turn) -> None:
     every = patch.free("turn")
     code = f"({every}[{world.rank}] for {every} in zip(*[iter({{}})] * {world.size}))"
     patch.wrap(inner, code, _PART)
+    if isinstance(turn.node, ast.For):
+        progress.of_batches(plan, turn.node, inner)
 
 
 def _divide_turns(plan: Plan, turn: Turn, sliced: bool) -> None:

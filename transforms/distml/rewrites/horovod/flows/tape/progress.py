@@ -6,10 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.aspects.intervals import counted
+from distml.rewrites.horovod.aspects.intervals import counted, numbered
 from distml.rewrites.horovod.aspects.origins import origins
-from distml.rewrites.horovod.aspects.pipelines import paths
+from distml.rewrites.horovod.aspects.pipelines import Path, paths
 from distml.rewrites.horovod.aspects.progress import asked, divide, showing
+from distml.rewrites.horovod.aspects.tf_data import whole_number
 from distml.rewrites.horovod.flows.tape.turns import Turn
 from distml.rewrites.horovod.plan import Plan
 from distml.training.program import Program
@@ -24,7 +25,8 @@ def tell(plan: Plan) -> None:
     """Divide what is told, in loops of which a rank takes fewer iterations, of the number of all."""
     for loop, others in plan.fewer.items():
         if isinstance(loop, ast.For):
-            for number in _wholes(loop, counted(loop, plan.program) - others, plan.program):
+            counters = numbered(loop, counted(loop, plan.program), plan.program) - others
+            for number in _wholes(loop, counters, plan.program):
                 if not asked(plan, number) and not _divided(plan, number):
                     divide(plan, number)
 
@@ -32,10 +34,10 @@ def tell(plan: Plan) -> None:
 def _wholes(loop: ast.For, counters: set[str], program: Program) -> Iterator[ast.expr]:
     """The numbers of all iterations or samples that stand in one text with the number of an iteration."""
     turn = Turn(loop, loop.iter, program)
-    ends = (
-        {ast.dump(each) for each in turn.count.args} if turn.count is not None and len(turn.count.args) == 1 else set()
-    )
-    given = [each.unpacked.value if each.unpacked else each.nodes[0] for each in paths(turn.inner, program)]
+    through = paths(turn.inner, program)
+    counts = {*(turn.count.args if turn.count is not None else (arg for path in through for arg in _taken(path)))}
+    ends = {ast.dump(whole_number(each, program)) for each in counts if len(counts) == 1}
+    given = [each.unpacked.value if each.unpacked else each.nodes[0] for each in through]
     data = {part for each in given or [turn.inner] for part in program.sources(each)}
     own = names_in(loop.target).union(*(names_in(t) for node in nodes_in(loop, ast.stmt) for t in targets_of(node)))
     for node in (each for statement in loop.body for each in nodes_in(statement, ast.expr)):
@@ -45,6 +47,12 @@ def _wholes(loop: ast.For, counters: set[str], program: Program) -> Iterator[ast
             if text is not None and names_in(text) & counters:
                 if end or any(_is_count(each, data, program) for each in program.sources(node)):
                     yield node
+
+
+def _taken(path: Path) -> Iterator[ast.expr]:
+    """The numbers of elements that a pipeline takes of what it has."""
+    for node, method in zip(path.nodes, path.methods, strict=True):
+        yield from node.args[:1] if method == "take" and isinstance(node, ast.Call) else ()
 
 
 def _is_number(node: ast.expr, program: Program) -> bool:
