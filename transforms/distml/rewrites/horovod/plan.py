@@ -97,6 +97,8 @@ class Plan:
     """The expressions whose data is divided further on, for one of those that take it."""
     local: set[ast.AST] = field(default_factory=set)
     """The statements that one process of each machine runs before the others."""
+    alone: set[ast.AST] = field(default_factory=set)
+    """The functions that rank 0 alone runs."""
     done: set[Callable[[Plan], None]] = field(default_factory=set)
     """The steps that are made once for the program."""
     later: list[Callable[[], None]] = field(default_factory=list)

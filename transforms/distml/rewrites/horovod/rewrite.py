@@ -83,6 +83,7 @@ def plan_of(program: Program, options: Options, editable: Iterable[str], shared:
             devices.visible(plan)
             orders.alike(plan)
             downloads.once(plan)
+            helpers.read_again(plan)
             outputs.on_rank_zero(plan)
             inner.by_rank_zero(plan)
             pictures.by_rank_zero(plan)

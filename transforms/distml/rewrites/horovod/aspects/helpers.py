@@ -23,8 +23,9 @@ from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in
 from distml.training.values import Callable
 
-_DRAWS = re.compile(r"(matplotlib|seaborn|mpl_toolkits|PIL)\.[\w.()\[\]]+|scipy\.misc\.\w+")
-"""What draws in the memory of its process: nothing outside of what is drawn depends on it."""
+_READS = re.compile(r"(builtins|io|codecs)\.open(\(\)\.(read|readline|readlines|close))?")
+_HARMLESS = re.compile(rf"{_READS.pattern}|(matplotlib|seaborn|mpl_toolkits|PIL)\.[\w.()\[\]]+|scipy\.misc\.\w+")
+"""What draws in the memory of its process, or reads a file: nothing outside depends on it."""
 _DEEPEST = 3
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -39,6 +40,31 @@ def by_rank_zero(plan: Plan) -> None:
                 if kind is not None:
                     outputs.by_first(node, call, kind, plan)
     _warn(plan)
+
+
+def read_again(plan: Plan) -> None:
+    """Put calls of functions under rank 0 that write files, by commands too, and read them for nothing but what they write.
+
+    On another rank such a function would read what rank 0 has not written yet, or has removed.
+    """
+    program = plan.program
+    functions = {
+        each for call in program.calls if _runs_command(call, program) for each in [program.function(call)] if each
+    }
+    for function in sorted(functions, key=lambda each: each.lineno):
+        calls = [each for each in program.calling(function) if runs(each, program)]
+        alone = all(isinstance(program.parent(each), ast.Expr) and since_training(each, plan) for each in calls)
+        if calls and alone and all(map(plan.may_change, (function, *calls))) and _made_by(function, program, _DEEPEST):
+            if any(program.matches(each.func, _READS) for each in nodes_in(function, ast.Call)):
+                plan.alone.add(function)
+                for call in calls:
+                    statement = program.statement(call)
+                    if isinstance(statement, ast.Expr) and not outputs.guarded(statement, plan):
+                        outputs.by_first(statement, call, "file", plan)
+
+
+def _runs_command(call: ast.Call, program: Program) -> bool:
+    return program.matches(call.func, outputs.COMMANDS)
 
 
 def _kind_of(call: ast.Call, plan: Plan) -> str | None:
@@ -108,9 +134,10 @@ def _made_by(function: _Function, program: Program, depth: int) -> frozenset[str
         inner = _inner(call, program, depth)
         if outputs.checkpoint(call, program):
             return None
-        if inner is not None or opens_to_write(call, program) or program.matches(call.func, _DRAWS):
+        command = _runs_command(call, program)
+        if inner is not None or command or opens_to_write(call, program) or program.matches(call.func, _HARMLESS):
             harmless.add(call)
-            kinds |= inner or set()
+            kinds |= (inner or set()) | ({"file"} if command else set())
     return frozenset(kinds) if all(reads_only(each, program, depth, harmless) for each in _body(function)) else None
 
 

@@ -332,10 +332,10 @@ def _free_to_move(node: ast.stmt, call: ast.Call, plan: Plan) -> bool:
 
 
 def guarded(node: ast.stmt, plan: Plan) -> bool:
-    """Whether a statement, or one around it, is put under rank 0 already."""
+    """Whether a statement, or one around it, is put under rank 0 already, or stands in a function that rank 0 alone runs."""
     guards = plan.patch(node).requests.statements
-    around = (each for each in (node, *plan.program.ancestors(node)) if isinstance(each, ast.stmt))
-    return any(each in guards and guards[each].guard is not None for each in around)
+    around = [each for each in (node, *plan.program.ancestors(node)) if isinstance(each, ast.stmt)]
+    return any(each in plan.alone or (each in guards and guards[each].guard is not None) for each in around)
 
 
 def on_each_machine(node: ast.AST, plan: Plan, seen: frozenset[ast.AST] = frozenset()) -> bool:

@@ -31,7 +31,7 @@ _METHODS = frozenset(
     "trace count_params summary hex to_string avg average value get_shape read_value element_size group groups".split()
 )
 _MODULES = frozenset(
-    "numpy csv math time datetime os.path json pprint statistics operator string platform socket sys textwrap "
+    "numpy csv math re time datetime os.path json pprint statistics operator string platform socket sys textwrap "
     "tensorflow torch keras.backend torchvision sklearn.metrics".split()
 )
 _EFFECTS = frozenset(

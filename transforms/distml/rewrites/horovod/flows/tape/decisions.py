@@ -14,7 +14,7 @@ from distml.rewrites.horovod.flows.tape.turns import Turn, ways
 from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
-from distml.training.around import LOOPS, ends_process
+from distml.training.around import ends_process, loops_around
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
 
@@ -62,11 +62,10 @@ def _loop(plan: Plan, turn: Turn, uniform: Uniform) -> None:
 
 def _step(plan: Plan, function: ast.AST, uniform: Uniform) -> None:
     """Let all ranks end together where a function that the loop calls for its step ends the process."""
-    looped = set(walk(function)).intersection(each for node in nodes_in(function, LOOPS) for each in walk(node))
     for inner in () if is_traced(plan.program, function) else nodes_in(function, ast.If):
-        if inner not in looped and any(ends_process(each, plan.program) for each in inner.body):
-            if not uniform.holds(inner.test):
-                _end(plan, inner.test, going=False)
+        ends = any(ends_process(each, plan.program) for each in inner.body)
+        if ends and not any(loops_around(inner, plan.program)) and not uniform.holds(inner.test):
+            _end(plan, inner.test, going=False)
 
 
 def _end(plan: Plan, test: ast.expr, *, going: bool) -> None:
