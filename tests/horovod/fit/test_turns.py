@@ -118,3 +118,41 @@ model.fit(batches(rows, size), steps_per_epoch={steps})
 def test_a_number_of_steps_of_at_least_one_stays_that(steps: str) -> None:
     (file,) = outcome(LEAST.format(steps=steps)).files.values()
     assert f"steps_per_epoch=max(1, {steps} // hvd.size())" in file.source
+
+
+MEANS = """\
+import numpy as np
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+model.compile("sgd", "mse")
+data = np.random.rand(64, 4)
+turns, others = 50, 50
+loss = 0
+for i in range({turns}):
+    rows = np.random.randint(0, 64, 8)
+    {added}
+print({told})
+"""
+ADDED = [
+    "loss += model.train_on_batch(data[rows], np.ones((8, 1)))",
+    "loss = np.add(model.train_on_batch(data[rows], np.ones((8, 1))), loss)",
+    "loss = loss + model.train_on_batch(data[rows], np.ones((8, 1)))",
+]
+TOLD = {
+    "loss / turns": "loss / (turns // hvd.size())",
+    "loss / (turns * 2)": "loss / ((turns // hvd.size()) * 2)",
+    "loss / (2 * turns * 3)": "loss / (2 * (turns // hvd.size()) * 3)",
+    "loss / 50": "loss / (50 // hvd.size())",
+    "loss / (50 * 2)": "loss / ((50 // hvd.size()) * 2)",
+    "loss / others": "loss / others",
+    "others / 50": "others / 50",
+}
+
+
+@pytest.mark.parametrize("told", TOLD)
+@pytest.mark.parametrize("added", ADDED)
+def test_a_mean_over_the_turns_is_one_over_those_of_the_rank(added: str, told: str) -> None:
+    turns = "turns" if "turns" in told or "others" in told.split(" / ")[1] else "50"
+    (file,) = outcome(MEANS.format(turns=turns, added=added, told=told)).files.values()
+    assert f"print({TOLD[told]})\n" in file.source

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from horovod.tape.test_ranks import rewritten
+from horovod.torch.programs import outcome
 
 HEAD = """\
 import argparse
@@ -114,3 +115,34 @@ RATES = {
 def test_a_schedule_is_as_long_as_what_is_fed_to_it(rate: str) -> None:
     assert re.search(RATES[rate], rewritten(FED.format(rate=rate, fed="n")))
     assert not re.search(r"100 // hvd|step // hvd", rewritten(FED.format(rate=rate, fed="epoch")))
+
+
+LIMITED = """\
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 4])
+done = tf.train.get_or_create_global_step()
+train = tf.train.AdamOptimizer(0.1).minimize(tf.reduce_mean(tf.layers.dense(x, 1)), global_step=done)
+samples, most = np.ones([64, 4]), 100
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    {loops}
+"""
+TAKEN = "session.run([done, train], {x: samples[i * 8 : i * 8 + 8]})"
+LIMITS = {
+    "within an epoch": f"for epoch in range(3):\n        for i in range(8):\n            step, _ = {TAKEN}\n"
+    "            if step > most:\n                break",
+    "within an endless one": f"while True:\n        for i in range(8):\n            step, _ = {TAKEN}\n"
+    "            if step >= most:\n                break\n        if step >= most:\n            break",
+    "behind an epoch": f"for epoch in range(3):\n        for i in range(8):\n            step, _ = {TAKEN}\n"
+    "        if step > most:\n            break",
+}
+
+
+@pytest.mark.parametrize("loops", LIMITS)
+def test_a_limit_of_the_steps_that_the_graph_counts_is_divided_in_any_loop(loops: str) -> None:
+    (file,) = outcome(LIMITED.format(loops=LIMITS[loops])).files.values()
+    made_smaller = "most = 100 // hvd.size()" in file.source or "np.ones([64, 4]), 100 // hvd.size()" in file.source
+    compared = file.source.count("most // hvd.size():")
+    assert made_smaller or compared == LIMITS[loops].count("most:")

@@ -29,7 +29,7 @@ from distml.rewrites.horovod.flows.session_feeds import (
 )
 from distml.rewrites.horovod.flows.session_frames import Reach, frames, reached, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
-from distml.rewrites.horovod.flows.session_steps import divide, few
+from distml.rewrites.horovod.flows.session_steps import divide, few, limit
 from distml.rewrites.horovod.flows.session_turns import refuse_one, take_turns, take_while
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
@@ -81,6 +81,8 @@ def distribute(plan: Plan, graph: Graph, runs: list[Run]) -> bool:
         return True
     dealt = [run for run in runs if _deal(plan, graph, run, runs)]
     divided = any([bool(dealt), *[_draw(plan, graph, run) for run in runs if run not in dealt]])
+    if divided:
+        limit(plan, dict.fromkeys(loop for run in runs for _, _, around in _scopes(graph, run) for loop in around))
     if divided and plan.options.shard == "auto":
         plan.once(_one_order)
         if any(entries(run, graph) for run in runs):

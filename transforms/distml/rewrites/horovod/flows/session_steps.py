@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
 from distml.rewrites.horovod.aspects.anchors import anchor_of
@@ -29,15 +29,25 @@ _FEW = 10
 def divide(plan: Plan, loop: Looping) -> bool:
     """Divide the number of turns of a loop; False where nobody can see it."""
     if isinstance(loop, ast.While):
-        bounds = list(_bounds(loop, plan.program))
-        alike = [each for bound in bounds for each in _alike(bound, plan.program)]
-        for bound in (*bounds, *alike):
-            divide_number(plan, bound)
-        return bool(bounds)
+        return bool(_end_sooner(plan, _bounds(loop, plan.program)))
     if isinstance(loop, ast.For) and (stop := stop_of(loop, plan.program)) is not None:
         divide_stop(plan, loop, stop)
         return True
     return False
+
+
+def limit(plan: Plan, loops: Iterable[Looping]) -> None:
+    """Divide the numbers of steps at which loops are left, where a session says how many were taken."""
+    for loop in loops:
+        _end_sooner(plan, _bounds(loop, plan.program, own=False))
+
+
+def _end_sooner(plan: Plan, bounds: list[ast.expr]) -> list[ast.expr]:
+    """Divide numbers of steps that end loops, and those that end loops around by the same comparison."""
+    alike = [each for bound in bounds for each in _alike(bound, plan.program)]
+    for bound in (*bounds, *alike):
+        divide_number(plan, bound)
+    return bounds
 
 
 def range_of(loop: ast.For, program: Program) -> ast.Call | None:
@@ -144,7 +154,8 @@ def _totals(loop: ast.For, stop: ast.expr, program: Program) -> Iterator[ast.exp
 def relate(plan: Plan, loop: ast.For, number: ast.expr) -> None:
     """Divide also what is computed and told by the same number of turns: rates, means, counts, and the axis of a plot."""
     alike, size = ast.dump(number), plan.world(loop).size
-    found = _axes(loop, plan.program) if isinstance(number, ast.Constant) else _uses(loop, number, plan.program)
+    literal = isinstance(number, ast.Constant)
+    found = _written_out(loop, plan.program) if literal else _uses(loop, number, plan.program)
     for each in found:
         if ast.dump(each) == alike and not _has(plan, each):
             computed = isinstance(plan.program.parent(each), ast.BinOp | ast.UnaryOp | ast.Compare)
@@ -164,8 +175,7 @@ def _uses(loop: ast.For, number: ast.expr, program: Program) -> Iterator[ast.exp
     later = {node for each in block[until:] for node in walk(each)}
     for node in own_nodes(owner_of(loop, program)):
         if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div) and node not in later:
-            divisor = node.right if isinstance(node, ast.BinOp) else node.value
-            yield divisor.args[0] if _converted(divisor) else divisor
+            yield from _factors(node.right if isinstance(node, ast.BinOp) else node.value)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and isinstance(node.right, ast.BinOp):
             if isinstance(node.right.op, ast.Mult) and resumed(node.left, program):
                 yield from (node.right.left, node.right.right)
@@ -175,6 +185,31 @@ def _uses(loop: ast.For, number: ast.expr, program: Program) -> Iterator[ast.exp
             yield node.right
         elif isinstance(node, ast.Call) and "builtins.divmod" in program.names(node.func) and len(node.args) == 2:
             yield from node.args[1:] if resumed(node.args[0], program) else ()
+
+
+def _factors(divisor: ast.expr) -> Iterator[ast.expr]:
+    """A divisor, and what it is a product of: `n`, `n * 2`, `float(n)`."""
+    yield divisor.args[0] if _converted(divisor) else divisor
+    if isinstance(divisor, ast.BinOp) and isinstance(divisor.op, ast.Mult):
+        yield from (*_factors(divisor.left), *_factors(divisor.right))
+
+
+def _written_out(loop: ast.For, program: Program) -> Iterator[ast.expr]:
+    """Where a number of iterations that is a literal is written again: in axes, and in what divides a sum of the loop."""
+    yield from _axes(loop, program)
+    sums = {name for node in own_nodes(loop) if isinstance(node, ast.Assign | ast.AugAssign) for name in _summed(node)}
+    for node in own_nodes(owner_of(loop, program), ast.BinOp):
+        if isinstance(node.op, ast.Div) and node.lineno > loop.lineno and reads(node.left) & sums:
+            yield from _factors(node.right)
+
+
+def _summed(node: ast.Assign | ast.AugAssign) -> set[str]:
+    """The variables that a statement adds to, by an operator or a function such as `np.add`."""
+    return (
+        targets(node.target)
+        if isinstance(node, ast.AugAssign)
+        else {name for target in node.targets for name in targets(target) & reads(node.value)}
+    )
 
 
 def _converted(node: ast.expr) -> TypeGuard[ast.Call]:
@@ -325,14 +360,19 @@ def _numbered(number: ast.Name, program: Program) -> bool:
     return False
 
 
-def _bounds(loop: ast.While, program: Program) -> list[ast.expr]:
-    """What the counters of a `while` loop are compared with, in its head or in front of a `break`."""
+def _bounds(loop: Looping, program: Program, own: bool = True) -> list[ast.expr]:
+    """What numbers of steps are compared with, in the head of a `while` loop or in front of a `break`.
+
+    A `while` loop may count them itself, if they are its `own`; a session gives them to any loop.
+    """
     changes = [node for node in own_nodes(loop) if isinstance(node, ast.AugAssign | ast.Assign)]
-    counters = {name for node in changes if not _in_branch(node, loop, program) for name in _counted(node)}
-    counters |= {name for node in changes if isinstance(node, ast.Assign) for name in fetched(node, program)}
+    counters = {name for node in changes if isinstance(node, ast.Assign) for name in fetched(node, program)}
+    tests: list[ast.expr] = []
+    if isinstance(loop, ast.While) and own:
+        counters |= {name for node in changes if not _in_branch(node, loop, program) for name in _counted(node)}
+        tests.append(loop.test)
     broken = (each for each in leaving(loop, program) if any(isinstance(end, ast.Break) for end in each.body))
-    tests = [loop.test, *(each.test for each in broken)]
-    compares = [each for test in tests for each in nodes_in(test, ast.Compare)]
+    compares = [each for test in (*tests, *(each.test for each in broken)) for each in nodes_in(test, ast.Compare)]
     found = []
     for compare in compares:
         left, right = compare.left, compare.comparators[0]
