@@ -16,7 +16,7 @@ MODULE_BASES = frozenset(
         "pl.LightningModule",
     }
 )
-"""Library classes whose call runs `forward`."""
+"""Library classes whose call runs `forward`, and whose objects can do what every module can."""
 
 _NAMES = 1 << 14
 """Names whose rules are remembered: those of a library are all there once one of them was looked for."""
@@ -32,7 +32,7 @@ def library_bases(name: str) -> tuple[str, ...]:
     """A library class and its bases as far as there are rules, in resolution order."""
     rules = find_layer(name)
     if rules is None:
-        return (name,)
+        return (name, *library_bases("torch.nn.Module")) if name in MODULE_BASES else (name,)
     default = ("torch.nn.Module",) if name.startswith("torch.nn.") else ()
     bases: tuple[str, ...] = getattr(rules, "bases", default)
     found = [name]

@@ -12,16 +12,34 @@ from distml.interp.arguments import Arguments
 from distml.interp.calls import call_value, unknown_call
 from distml.interp.imports import known_module, module_attribute
 from distml.ops.call import NONE
-from distml.ops.python.lightning import HOLDERS, LIMITED
-from distml.values import Bound, Class, Const, DictRecord, Function, InstanceRecord, Lib, ListRecord, Ref, Tup, Value
+from distml.ops.python.lightning import HOLDERS, LIMITED, UNTRIED
+from distml.values import (
+    Bound,
+    Class,
+    Const,
+    DictRecord,
+    Function,
+    InstanceRecord,
+    Lib,
+    ListRecord,
+    Ref,
+    Tup,
+    Value,
+    union,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from distml.interp.machine import Machine
 
+_PHASES = {"training_step": "train", "validation_step": "validation", "test_step": "test", "predict_step": "predict"}
+"""Each step, and what the hooks around it are named after."""
+_EDGES = ("start", "epoch_start", "batch_start", "batch_end", "epoch_end", "end")
+_HOOKS = frozenset({f"on_{p}_{e}" for p in _PHASES.values() for e in _EDGES} | {"on_fit_start", "on_fit_end"})
+"""https://lightning.ai/docs/pytorch/stable/common/lightning_module.html#hooks: those that are run where the trainer runs them."""
 _UNSEEN = ("on_", "configure_model", "transfer_batch", "optimizer_", "backward", "manual_backward")
-"""How methods begin by which a class takes part in what the trainer does before and around a step."""
+"""How other methods begin by which a class takes part in what the trainer does before and around a step."""
 
 
 def _save(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -113,11 +131,14 @@ def _running(run: Run) -> Callable[[Machine, Arguments, ast.AST], Value]:
         for part in (data, model) if known else ():
             for name, args in (("prepare_data", []), ("setup", [Const(run.stage)])):
                 _hook(vm, part, name, args, node)
-        for parameter, hook, name in run.steps if known and not _is_limited(vm, given.get("self", NONE)) else ():
-            loader = given.get(parameter, NONE)
-            if loader == NONE:
-                loader = _hook(vm, model if data == NONE else data, hook, [], node)
-            _step(vm, model, name, loader, node)
+        if known and not _is_limited(vm, given.get("self", NONE)):
+            _hook(vm, model, f"on_{run.stage}_start", [], node)
+            for parameter, hook, name in _in_order(vm, run, given["self"]):
+                loader = given.get(parameter, NONE)
+                if loader == NONE:
+                    loader = _hook(vm, model if data == NONE else data, hook, [], node)
+                _phase(vm, model, name, loader, node)
+            _hook(vm, model, f"on_{run.stage}_end", [], node)
         # What it does to loaders is done to loaders of its own.
         return unknown_call(vm, Arguments([model, data]) if known else arguments, node)
 
@@ -130,18 +151,39 @@ def _is_limited(vm: Machine, trainer: Value) -> bool:
     return not isinstance(record, InstanceRecord) or LIMITED in record.attrs
 
 
-def _step(vm: Machine, model: Value, name: str, loader: Value, node: ast.AST) -> None:
-    """A step of a model with a batch of a loader; it is told the number of the batch if it takes more than one argument."""
-    step = vm.attribute(model, name)
+def _in_order(vm: Machine, run: Run, trainer: Value) -> Sequence[tuple[str, str, str]]:
+    """The steps in the order in which they first come: a trainer that is told how many validations it tries may try none."""
+    record = vm.record(trainer) if isinstance(trainer, Ref) else None
+    late = isinstance(record, InstanceRecord) and UNTRIED in record.attrs
+    return run.steps[::-1] if late else run.steps
+
+
+def _phase(vm: Machine, model: Value, name: str, loader: Value, node: ast.AST) -> None:
+    """The batches of a loader through a step of a model, with the hooks around them."""
+    step, phase = vm.attribute(model, name), _PHASES[name]
     one = isinstance(loader, Ref) and isinstance(vm.record(loader), InstanceRecord)
     if not one or not isinstance(step, Bound) or not isinstance(step.function, Function):
         return
     spec, items = step.function.node.args, vm.iterate(loader)
     numbered = len(spec.posonlyargs) + len(spec.args) > 2 or spec.vararg is not None
-    if not isinstance(items, tuple):
-        vm.apply_perhaps(step, [items.item, vm.opaque("batch_idx")][: 1 + numbered])
-    elif items:
-        call_value(vm, step, Arguments([items[0], Const(0)][: 1 + numbered]), node)
+    for edge in ("start", "epoch_start"):
+        _hook(vm, model, f"on_{phase}_{edge}", [], node)
+
+    def run(batch: Value, number: Value) -> None:
+        if _hook(vm, model, f"on_{phase}_batch_start", [batch, number], node) == NONE:
+            given = [batch, number][: 1 + numbered]
+            outputs = call_value(vm, step, Arguments([*given]), node)
+            _hook(vm, model, f"on_{phase}_batch_end", [outputs, batch, number], node)
+
+    if isinstance(items, tuple) and items:
+        run(items[0], Const(0))
+    rest = (
+        union(items[1:]) if isinstance(items, tuple) and items[1:] else None if isinstance(items, tuple) else items.item
+    )
+    if rest is not None:
+        vm.language.any_times(vm, lambda: run(rest, vm.opaque("batch_idx")))
+    for edge in ("epoch_end", "end"):
+        _hook(vm, model, f"on_{phase}_{edge}", [], node)
 
 
 def _hook(vm: Machine, owner: Value, name: str, args: Sequence[Value], node: ast.AST) -> Value:
@@ -157,7 +199,7 @@ def _is_plain(vm: Machine, value: Value) -> bool:
     order = vm.at(record.cls.address).mro
     names = [name for base in order if isinstance(base, Class) for name in vm.at(base.address).attrs]
     known = all(isinstance(base, Class) or (isinstance(base, Lib) and base.name in HOLDERS) for base in order)
-    return known and not any(name.startswith(_UNSEEN) for name in names)
+    return known and not any(name.startswith(_UNSEEN) and name not in _HOOKS for name in names)
 
 
 LIGHTNING: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {

@@ -58,6 +58,8 @@ from distml.values import (
     Tensor,
     Tup,
     Value,
+    alternatives,
+    union,
 )
 
 if TYPE_CHECKING:
@@ -296,8 +298,10 @@ def _parameter(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 def _zip(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`zip(*rows)` for any number of rows of known length gives that many columns."""
     rows = arguments.rest
-    if rows is not None and not arguments.args and isinstance(rows.item, Tup):
-        return Tup(tuple(Many(item, "tuple", rows.length) for item in rows.item.items))
+    kinds = alternatives(rows.item) if rows is not None and not arguments.args else ()
+    tuples = [each.items for each in kinds if isinstance(each, Tup)]
+    if rows is not None and tuples and len(tuples) == len(kinds) and len({*map(len, tuples)}) == 1:
+        return Tup(tuple(Many(union(items), "tuple", rows.length) for items in zip(*tuples, strict=True)))
     return call_op(vm, "builtins.zip", arguments, node, "builtins")
 
 

@@ -24,6 +24,7 @@ from distml.interp.metaclasses import followed
 from distml.interp.open_classes import may_be_derived
 from distml.interp.state import join_states
 from distml.interp.storage import child
+from distml.ops.arraylike import OF_MASKED
 from distml.ops.dialect import KNOWN, TENSOR_CLASSES, dialect
 from distml.ops.python.paths import is_place
 from distml.ops.registry import find_layer, find_op
@@ -106,7 +107,7 @@ def has_attribute(vm: Machine, value: Value, name: str) -> bool | None:
     record = vm.record(value) if isinstance(value, Ref) else None
     if isinstance(record, InstanceRecord):
         return _object_has(vm, value, record, name)
-    if not isinstance(value, Tensor) or dialect(value.lib) not in KNOWN or name.startswith("__"):
+    if not isinstance(value, Tensor) or dialect(value.lib) not in KNOWN or name.startswith("__") or name in OF_MASKED:
         return None
     # Arrays have more than there are rules for.
     found = vm.language.find_attribute_of(vm, value, name, vm.node)

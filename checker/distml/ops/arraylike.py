@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from distml.ops.call import Call, World
 
 MAX_NESTING = 32
+OF_MASKED = frozenset("anom compressed count fill_value filled harden_mask mask shrink_mask soften_mask".split())
+"""What masked arrays have and other arrays do not."""
 
 
 def may_redefine(world: World, value: Value) -> bool:

@@ -91,7 +91,7 @@ def adopt(name: str, source: str, ignored: str = "") -> None:
     def bound(call: Call, *args: Value, **kwargs: Value) -> Value:
         kwargs = {key: value for key, value in kwargs.items() if key not in dropped}
         call.name = source
-        return rule(call, *args, **kwargs) if _takes(rule, args, kwargs) else call.unknown()
+        return rule(call, *args, **kwargs) if takes(rule, args, kwargs) else call.unknown()
 
     bound.__module__ = home()
     op(name)(bound)
@@ -114,13 +114,14 @@ def borrow(name: str, source: str, signature: str) -> None:
         places = [value for parameter, value in pairs if parameter.default is None]
         named = {parameter.name: value for parameter, value in pairs if parameter.default is not None}
         call.name = source
-        return rule(call, *places, **named) if _takes(rule, tuple(places), named) else call.unknown()
+        return rule(call, *places, **named) if takes(rule, tuple(places), named) else call.unknown()
 
     bound.__module__ = home()
     op(name)(bound)
 
 
-def _takes(rule: Callable[..., Value], args: tuple[Value, ...], kwargs: dict[str, Value]) -> bool:
+def takes(rule: Callable[..., Value], args: tuple[Value, ...], kwargs: dict[str, Value]) -> bool:
+    """Whether a rule can be given these arguments."""
     try:
         inspect.signature(rule).bind(NONE, *args, **kwargs)
     except TypeError:

@@ -17,6 +17,9 @@ TRAINER = Lib("lightning.Trainer")
 LIMITED = "__limited__"
 """The attribute of a trainer that has arguments which say how much of the data it runs."""
 
+UNTRIED = "__untried__"
+"""The attribute of a trainer that is told how many steps of validation it tries before it trains."""
+
 
 @op(*(f"{holder}.save_hyperparameters" for holder in sorted(HOLDERS)))
 def save_hyperparameters(call: Call, self: Value, *args: Value, **options: Value) -> Value:
@@ -28,7 +31,9 @@ def save_hyperparameters(call: Call, self: Value, *args: Value, **options: Value
 def trainer(call: Call, *args: Value, **options: Value) -> Value:
     """Trainer(): https://lightning.ai/docs/pytorch/stable/common/trainer.html"""
     limited = any(name.startswith(("limit_", "overfit_")) for name in options)
-    return call.world.allocate(InstanceRecord(TRAINER, {LIMITED: NONE} if limited else {}, exact=False))
+    told = {LIMITED: limited, UNTRIED: "num_sanity_val_steps" in options}
+    attrs: dict[str, Value] = {name: NONE for name, holds in told.items() if holds}
+    return call.world.allocate(InstanceRecord(TRAINER, attrs, exact=False))
 
 
 @op(*(f"lightning.Trainer.{name}" for name in ("fit", "validate", "test", "predict")))
