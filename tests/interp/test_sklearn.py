@@ -44,6 +44,14 @@ SIZES = {
         5,
     ],
     "OneHotEncoder(categories=[['a', 'b']], sparse_output=False).fit_transform(np.array([['a']] * 4))": [4, 2],
+    "OneHotEncoder(categories=[['a', 'b'], ['x', 'y', 'z']], drop='first').fit_transform(np.array([['a', 'x']] * 4)).toarray()": [
+        4,
+        3,
+    ],
+    "OneHotEncoder(categories=[['a', 'b'], list('xyz')], drop='if_binary').fit_transform(np.array([['a', 'x']] * 4)).toarray()": [
+        4,
+        4,
+    ],
     "PolynomialFeatures(2).fit_transform(np.zeros((6, 4)))": [6, 15],
     "PolynomialFeatures(3, interaction_only=True, include_bias=False).fit_transform(np.zeros((6, 4)))": [6, 14],
     "StandardScaler().fit(np.zeros((6, 4))).mean_": [4],

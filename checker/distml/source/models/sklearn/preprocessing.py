@@ -94,15 +94,22 @@ class OneHotEncoder(Fitted):
         super().__init__()
         self.categories = categories
         self.sparse_output = sparse_output
-        self.whole = drop is None and not any([name not in ("handle_unknown", "dtype") for name in options])
+        self.drop = drop
+        self.whole = not any([name not in ("handle_unknown", "dtype") for name in options])
+
+    def _features_of(self, categories):
+        """The features for some categories, of which one may be left out."""
+        if self.drop == "if_binary":
+            return 1 if len(categories) == 2 else len(categories)
+        return len(categories) - (0 if self.drop is None else 1)
 
     def transform(self, X):
-        """As many features as there are categories."""
+        """As many features as there are categories, but for those that are dropped."""
         self.check_n_features(X)
         if not is_array(X) or not ANSWERS["are arrays"] or not isinstance(self.sparse_output, bool):
             return resolved()
-        listed = isinstance(self.categories, list) and self.whole
-        made = table_of(X, sum([len(each) for each in self.categories]) if listed else int(resolved()))
+        listed = isinstance(self.categories, list) and self.whole and self.drop in (None, "first", "if_binary")
+        made = table_of(X, sum([self._features_of(each) for each in self.categories]) if listed else int(resolved()))
         return _Sparse(made) if self.sparse_output else made
 
     def fit_transform(self, X, y=None, **options):
