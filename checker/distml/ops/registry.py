@@ -8,11 +8,12 @@ an abstract value or raises `ShapeError` through the call.
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 _Class = TypeVar("_Class", bound=type)
@@ -113,6 +114,15 @@ def _public(name: str) -> str:
         return name
     parts = name.split(".")
     return ".".join(["torch.nn", *parts[3 if parts[3][:1].isupper() else 4 :]]) if len(parts) > 3 else name
+
+
+def takes(rule: Callable[..., Any], args: tuple[object, ...], kwargs: Mapping[str, object]) -> bool:
+    """Whether a rule can be given these arguments."""
+    try:
+        inspect.signature(rule).bind(None, *args, **kwargs)
+    except TypeError:
+        return False
+    return True
 
 
 def names() -> tuple[list[str], list[str]]:

@@ -7,13 +7,12 @@ minus marks what shapes do not depend on; the others go to the rule, in this ord
 from __future__ import annotations
 
 import ast
-import inspect
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from distml.ops.registry import attribute, find_attribute, find_op, op
-from distml.values import NONE, Const, Tup, Value
+from distml.ops.registry import attribute, find_attribute, find_op, op, takes
+from distml.values import Const, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,15 +117,6 @@ def borrow(name: str, source: str, signature: str) -> None:
 
     bound.__module__ = home()
     op(name)(bound)
-
-
-def takes(rule: Callable[..., Value], args: tuple[Value, ...], kwargs: dict[str, Value]) -> bool:
-    """Whether a rule can be given these arguments."""
-    try:
-        inspect.signature(rule).bind(NONE, *args, **kwargs)
-    except TypeError:
-        return False
-    return True
 
 
 def adopt_attribute(name: str, source: str) -> None:

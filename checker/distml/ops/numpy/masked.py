@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.signature import arguments, takes
-from distml.ops.call import NONE, Call
+from distml.ops.call import NONE, ZERO, Call
 from distml.ops.numpy.results import vector
-from distml.ops.registry import find_op, op
+from distml.ops.registry import find_op, op, takes
 from distml.values import Prim, Tensor, Tup
 
 if TYPE_CHECKING:
@@ -63,17 +62,12 @@ def _mirrored(name: str) -> Callable[..., Value]:
 for _name in _MIRRORED.split():
     op(f"numpy.ma.{_name}")(_mirrored(_name))
 
-_CONSTRUCTOR = "data=None -mask=False dtype=None -copy=False -subok=True ndmin=0 -fill_value=None -keep_mask=True"
-_CONSTRUCTOR += " -hard_mask=None -shrink=True -order=None"
-
 
 @op("numpy.ma.masked_array", "numpy.ma.MaskedArray")
-def masked_array(call: Call, *args: Value, **options: Value) -> Value:
+def masked_array(
+    call: Call, data: Value, mask: Value = NONE, dtype: Value = NONE, ndmin: Value = ZERO, **options: Value
+) -> Value:
     """numpy.ma.masked_array(data, mask): https://numpy.org/doc/stable/reference/maskedarray.baseclass.html"""
-    given = arguments(_CONSTRUCTOR, args, options)
-    if given is None:
-        return call.unknown()
-    data, dtype, ndmin = given
     return _run(call, "array", data, dtype=dtype, ndmin=ndmin)
 
 
