@@ -17,6 +17,7 @@ q = np.array([(1, 2.0), (3, 4.0), (5, 6.0)], dtype=[("a", int), ("b", float)])
 n = np.zeros((2, 5), dtype=[("inner", body), ("weight", "<f4")])
 """
 FIELDS = (
+    *("p[0][0]", "p[3][-1]", "n[0, 1][0]['pos']"),
     *(
         "p",
         "p['pos']",
@@ -116,6 +117,10 @@ def test_what_does_not_fit_into_a_field() -> None:
 RIGHT = (
     (RECORDS, "q[0] = (7, 8.0)\nq[1:] = [(1, 2.0), (3, 4.0)]\np['name'] = 'x'\np['pos'] = 1\np['pos'] = np.arange(3)"),
     (RECORDS, "for each in p:\n    each['pos'] @ each['vel']\n    each['name'] + 'x'"),
+    (
+        RECORDS,
+        "for each in q:\n    each[0] + each[-1]\n    for i in range(2):\n        each[i]\nq[1][0] = 5\nnp.sort(q)[0][1] + 1",
+    ),
     (RECORDS, "p.dtype.names, p['pos'].sum(axis=1) / p['mass']\nnp.zeros(3, dtype='i4, f8')['f0'] + np.zeros(3)"),
     (RECORDS, "kinds = [('a', int), ('b', float, 2)]\nnp.zeros(4, dtype=kinds)['b'] @ np.zeros((2, 5))"),
     (RECORDS, "np.array((1, 2.0), dtype=q.dtype)['a'] + np.zeros(3)\nnp.array([q[0], q[1]])['a'] + np.zeros(2)"),

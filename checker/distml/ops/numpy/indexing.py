@@ -12,7 +12,7 @@ from distml.ops.call import NONE, ZERO, Call
 from distml.ops.numpy.array import shape_of_nested
 from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.operators import forget_content
-from distml.ops.numpy.records import fields_of, is_record, of_field, subset
+from distml.ops.numpy.records import Field, fields_of, is_record, of_field, subset
 from distml.ops.numpy.results import array, into, vector
 from distml.ops.registry import op
 from distml.ops.rules.axes import axis_in, replace_axes, replace_axis
@@ -21,18 +21,33 @@ from distml.ops.rules.kinds import promote
 from distml.ops.rules.pointwise import fits_into
 from distml.ops.rules.sizes import shape_from
 from distml.shapes import Dim, Shape
-from distml.values import Const, Many, Slice, Tensor, Tup
+from distml.values import Const, Many, Num, Prim, Slice, Tensor, Tup
 
 if TYPE_CHECKING:
     from distml.values import Value
+
+
+def _is_one_record(kind: str | None, own: Shape, index: Value) -> bool:
+    """Whether a number in an index counts the fields of a record, which has no axes."""
+    return is_record(kind) and own.rank == 0 and isinstance(index, Const | Num | Prim) and index != Const(...)
+
+
+def _field_at(kind: str | None, own: Shape, index: Value) -> Field | None:
+    """The field that an index names; in a record alone it may count them."""
+    fields, key = fields_of(kind), index.value if isinstance(index, Const) else None
+    if isinstance(key, str):
+        return fields.get(key)
+    if type(key) is not int or not _is_one_record(kind, own, index) or not -len(fields) <= key < len(fields):
+        return None
+    return list(fields.values())[key]
 
 
 @op("numpy.ndarray.__getitem__")
 def getitem(call: Call, self: Value, index: Value) -> Value:
     """`x[index]`: https://numpy.org/doc/stable/user/basics.indexing.html"""
     kind, own = element_kind(call, self), call.shape(self)
-    if isinstance(index, Const) and isinstance(index.value, str):
-        field = fields_of(kind).get(index.value)
+    if (isinstance(index, Const) and isinstance(index.value, str)) or _is_one_record(kind, own, index):
+        field = _field_at(kind, own, index)
         return call.unranked() if field is None else array(call, of_field(call, own, field), field.kind)
     if is_record(kind) and (fewer := subset(call, kind, index)):
         return array(call, own, fewer)
@@ -54,7 +69,9 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
 def setitem(call: Call, self: Value, index: Value, value: Value) -> Value:
     """`x[index] = value`: https://numpy.org/doc/stable/user/basics.indexing.html#assigning-values-to-indexed-arrays"""
     kind = element_kind(call, self)
-    field = fields_of(kind).get(index.value) if isinstance(index, Const) and isinstance(index.value, str) else None
+    field = _field_at(kind, call.shape(self), index)
+    if field is None and _is_one_record(kind, call.shape(self), index):
+        return NONE
     if field is not None:
         place = array(call, of_field(call, call.shape(self), field), field.kind)
         return setitem(call, place, Const(...), value)
