@@ -15,6 +15,8 @@ SIZES = [
     "np.array([32, 48]) / 4 + 1",
     "np.array([7, 9]) / 2 - 0.5",
     "1.5 * np.array([3, 5])",
+    "np.array([3, 7]) * 0.1",
+    "np.array([0.6, 0.3]) * 10",
     "np.array([7, 9]) % 4",
     "np.array([7, 9]) // 2 * 3",
     "np.atleast_1d(np.array([4, 6])) // 2",
@@ -28,7 +30,7 @@ def test_sizes(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["np.array([3, 7]) * 0.1", "np.array([7, 9]) % np.array([2, 0])", "np.array([3, 4]) * n"]
+    "text", ["np.array([3, 7]) * np.nan", "np.array([7, 9]) % np.array([2, 0])", "np.array([3, 4]) * n"]
 )
 def test_not_known(text: str) -> None:
     program = f"import random\nimport numpy as np\nn = random.random()\nreveal_shape([int(each) for each in {text}])\n"

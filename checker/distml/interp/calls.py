@@ -213,8 +213,8 @@ def _call_op(vm: Machine, name: str, arguments: Arguments, node: ast.AST, lib: s
             vm.put(("class", result), name)
         return result if isinstance(result, Value) else vm.opaque(vm.snippet(node), vm.origin(node))
 
-    result = stamp(vm, each_alternative(vm, arguments.values(), run), node)
     forget_filled(vm, name, arguments.values())
+    result = stamp(vm, each_alternative(vm, arguments.values(), run), node)
     return vm.reshaped(out, out.shape) if isinstance(out, Tensor) and isinstance(result, Tensor) else result
 
 
@@ -258,12 +258,12 @@ def _into(vm: Machine, name: str, function: Callable[..., Any], arguments: Argum
 
 def _not_followed(vm: Machine, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """A call of a library that no rule tells about: what it changes in place may have any shape then."""
+    forget_filled(vm, name, arguments.values())
     receiver = arguments.args[0] if arguments.args and is_in_place(name) else None
     for value in (receiver, arguments.kwargs.get("out")):
         for part in value.items if isinstance(value, Tup) else (value,):
             if isinstance(part, Tensor) and dialect(part.lib).out_resizes:
                 vm.reshaped(part, vm.facts.unknown_shape())
-    forget_filled(vm, name, arguments.values())
     return unknown_call(vm, arguments, node)
 
 

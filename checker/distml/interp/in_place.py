@@ -31,7 +31,7 @@ _FILLING = frozenset("shuffle fill_diagonal at nan_to_num vector_to_parameters".
 
 
 def forget_filled(vm: Machine, name: str, values: Sequence[Value]) -> None:
-    """A function of a library was called: where it may write into what it was given, the numbers there are not known any more."""
+    """Before a function of a library is called: where it may write into what it is given, the numbers there are unknown."""
     last = name.rpartition(".")[2]
     if last.startswith("__") or not (is_in_place(name) or last in _FILLING or name.startswith("torch.distributed.")):
         return
