@@ -47,6 +47,22 @@ def test_a_layer_within_a_network(asked: str, told: str) -> None:
     assert revealed(f"{HEAD}reveal_shape({asked})\n") == [told]
 
 
+ASKED = ("{}.layers", "len({}.layers)", "{}.get_layer('mine')", "{}.get_layer(index=2)")
+MODELS = (
+    "keras.applications.ResNet50(weights=None, include_top=False, input_shape=({size}, 64, 3))",
+    "keras.applications.Xception(weights=None, include_top=False, input_shape=({size}, 96, 3))",
+    "keras.Model(base.input, keras.layers.GlobalAveragePooling2D(name='mine')(base.output))",
+    "keras.Model(keras.Input(({size},)), keras.Input((3,)))",
+)
+
+
+@pytest.mark.parametrize("size", [64, 75, None])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_layers_of_a_network_can_be_asked_for(model: str, size: int | None) -> None:
+    made = f"{HEAD}model = {model.format(size=size)}\n"
+    assert errors_of(made + "".join(f"{each.format('model')}\n" for each in ASKED)) == []
+
+
 def test_layers_are_as_keras_makes_them() -> None:
     command = [horovod_python("tensorflow"), "-W", "ignore", "-c", MADE, *NETWORKS]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=1200)

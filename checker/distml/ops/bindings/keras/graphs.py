@@ -28,11 +28,18 @@ def _graph(call: Call, attrs: dict[str, Value]) -> list[Value]:
         return list(call.items(attrs[ITEMS]) or ())
     found, waiting = list[Value](), list((parts(call, attrs.get(OUTPUTS, NONE)) or {}).values())
     while waiting and len(found) < MAX_GRAPH:
-        made = call.world.get((MADE, waiting.pop().ident))
-        if isinstance(made, Tup) and made.items and made.items[0] not in found:
-            found.append(made.items[0])
-            waiting += (parts(call, made.items[1]) or {}).values()
+        layer, given = _made_by(call, waiting.pop())
+        if layer is not None and layer not in found:
+            found.append(layer)
+            waiting += given.values()
     return found
+
+
+def _made_by(call: Call, tensor: Tensor) -> tuple[Value | None, dict[Value, Tensor]]:
+    """The layer that made a tensor of a graph, and what it was given; None where that is not told, as of an input."""
+    made = call.world.get((MADE, tensor.ident))
+    layer, given = made.items if isinstance(made, Tup) and made.items else (None, NONE)
+    return layer, parts(call, given) or {}
 
 
 @op(f"{MODEL}.get_layer")
@@ -83,11 +90,11 @@ def _in_order(call: Call, attrs: dict[str, Value]) -> list[Value] | None:
     way: list[Value] = []
     while len(ends[0]) == len(ends[1]) == 1:
         (first,), (last,) = (end.values() for end in ends)
-        made = call.world.get((MADE, last.ident))
-        if last.ident == first.ident or not isinstance(made, Tup) or made.items[0] in way or len(way) > MAX_GRAPH:
+        layer, given = _made_by(call, last)
+        if last.ident == first.ident or layer is None or layer in way or len(way) > MAX_GRAPH:
             return [call.unknown(), *way] if last.ident == first.ident else None
-        way.insert(0, made.items[0])
-        ends[1] = parts(call, made.items[1]) or {}
+        way.insert(0, layer)
+        ends[1] = given
     return None
 
 
