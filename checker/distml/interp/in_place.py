@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from distml.ops.dialect import TENSOR_CLASSES
 from distml.values import ListRecord, Ref, Tensor, Tup, Value, objects_of
 
 if TYPE_CHECKING:
@@ -31,11 +32,13 @@ _FILLING = frozenset("shuffle fill_diagonal at nan_to_num vector_to_parameters".
 
 
 def forget_filled(vm: Machine, name: str, values: Sequence[Value]) -> None:
-    """Before a function of a library is called: where it may write into what it is given, the numbers there are unknown."""
-    last = name.rpartition(".")[2]
-    if last.startswith("__") or not (is_in_place(name) or last in _FILLING or name.startswith("torch.distributed.")):
-        return
-    for value in values:
+    """Before a function of a library is called: where it may write into what it is given, the numbers there are unknown.
+
+    The rules of methods say themselves what these write into.
+    """
+    owner, _, last = name.rpartition(".")
+    fills = last.endswith("_") or last in _FILLING or name.startswith("torch.distributed.")
+    for value in values if fills and not last.startswith("__") and owner not in TENSOR_CLASSES else ():
         forget_numbers(vm, value, views=True)
 
 

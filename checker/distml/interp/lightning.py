@@ -175,11 +175,12 @@ def _phase(vm: Machine, model: Value, name: str, loader: Value, node: ast.AST) -
             outputs = call_value(vm, step, Arguments([*given]), node)
             _hook(vm, model, f"on_{phase}_batch_end", [outputs, batch, number], node)
 
-    if isinstance(items, tuple) and items:
-        run(items[0], Const(0))
-    rest = (
-        union(items[1:]) if isinstance(items, tuple) and items[1:] else None if isinstance(items, tuple) else items.item
-    )
+    if not isinstance(items, tuple):
+        rest: Value | None = items.item
+    else:
+        rest = union(items[1:]) if items[1:] else None
+        for first in items[:1]:
+            run(first, Const(0))
     if rest is not None:
         vm.language.any_times(vm, lambda: run(rest, vm.opaque("batch_idx")))
     for edge in ("epoch_end", "end"):

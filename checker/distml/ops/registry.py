@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from distml.ops.call import Call
+    from distml.values import Value
+
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 _Class = TypeVar("_Class", bound=type)
 
@@ -116,13 +119,18 @@ def _public(name: str) -> str:
     return ".".join(["torch.nn", *parts[3 if parts[3][:1].isupper() else 4 :]]) if len(parts) > 3 else name
 
 
-def takes(rule: Callable[..., Any], args: tuple[object, ...], kwargs: Mapping[str, object]) -> bool:
-    """Whether a rule can be given these arguments."""
+def answered(
+    call: Call, name: str, rule: Callable[..., Any] | None, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Value:
+    """What the rule of the function `name` says in the place of the one that is called; nothing is known where there is none,
+    or it does not take these arguments.
+    """
+    call.name = name
     try:
-        inspect.signature(rule).bind(None, *args, **kwargs)
-    except TypeError:
-        return False
-    return True
+        inspect.signature(rule).bind(call, *args, **kwargs)  # type: ignore[arg-type]
+    except TypeError:  # also of what is no function
+        return call.unknown()
+    return rule(call, *args, **kwargs)  # type: ignore[misc, no-any-return]
 
 
 def names() -> tuple[list[str], list[str]]:

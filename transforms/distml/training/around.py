@@ -74,8 +74,12 @@ def ends_process(node: ast.AST, program: Program) -> bool:
     """Whether a statement ends the process: `sys.exit()`, `raise SystemExit`."""
     if isinstance(node, ast.Raise) and node.exc is not None:
         return bool(program.names(node.exc) & {"builtins.SystemExit", "builtins.SystemExit()"})
-    call = node.value if isinstance(node, ast.Expr) else None
-    return isinstance(call, ast.Call) and program.matches(call.func, _EXITS)
+    return isinstance(node, ast.Expr) and is_exit(node.value, program)
+
+
+def is_exit(node: ast.AST, program: Program) -> bool:
+    """Whether a call ends the process."""
+    return isinstance(node, ast.Call) and program.matches(node.func, _EXITS)
 
 
 def between(node: ast.AST, outer: ast.AST, program: Program) -> Iterator[ast.AST]:

@@ -112,3 +112,16 @@ def elements(node: ast.expr) -> list[ast.expr]:
 def is_given(node: ast.expr | None) -> TypeGuard[ast.expr]:
     """Whether something is there, and is not `None` as it is written."""
     return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
+
+
+def size_of(node: ast.AST) -> tuple[ast.expr, int] | None:
+    """The tensor and dimension in `x.size(1)`, `x.shape[1]`, `len(x)`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size" and node.args:
+        if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, int):
+            return node.func.value, node.args[0].value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
+        return node.args[0], 0
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+            return node.value.value, node.slice.value
+    return None

@@ -11,7 +11,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from distml.ops.registry import attribute, find_attribute, find_op, op, takes
+from distml.ops.registry import answered, attribute, find_attribute, find_op, op
 from distml.values import Const, Tup, Value
 
 if TYPE_CHECKING:
@@ -89,8 +89,7 @@ def adopt(name: str, source: str, ignored: str = "") -> None:
 
     def bound(call: Call, *args: Value, **kwargs: Value) -> Value:
         kwargs = {key: value for key, value in kwargs.items() if key not in dropped}
-        call.name = source
-        return rule(call, *args, **kwargs) if takes(rule, args, kwargs) else call.unknown()
+        return answered(call, source, rule, args, kwargs)
 
     bound.__module__ = home()
     op(name)(bound)
@@ -112,8 +111,7 @@ def borrow(name: str, source: str, signature: str) -> None:
         pairs = list(zip(listed, given, strict=True))
         places = [value for parameter, value in pairs if parameter.default is None]
         named = {parameter.name: value for parameter, value in pairs if parameter.default is not None}
-        call.name = source
-        return rule(call, *places, **named) if takes(rule, tuple(places), named) else call.unknown()
+        return answered(call, source, rule, tuple(places), named)
 
     bound.__module__ = home()
     op(name)(bound)

@@ -14,7 +14,7 @@ from distml.ops.numpy.results import array
 from distml.ops.numpy.shaping import shape_value
 from distml.ops.registry import attribute, op
 from distml.ops.rules.axes import swap_axes
-from distml.ops.rules.elements import plain
+from distml.ops.rules.elements import plain, written
 from distml.ops.rules.kinds import real
 from distml.ops.rules.nested import nested
 from distml.ops.rules.ranks import rank_of
@@ -97,7 +97,7 @@ def itemsize(call: Call, self: Value) -> Value:
 def opaque(call: Call, self: Value) -> Value:
     """ndarray.flat: https://numpy.org/doc/stable/reference/generated/numpy.ndarray.flat.html"""
     if isinstance(self, Tensor) and self.numbers and call.name.endswith(("flat", "data", "base", "ctypes")):
-        call.world.reshaped(self, call.shape(self))  # whoever has it may write into the array
+        written(call, self)  # by whoever has it
     return call.unknown()
 
 

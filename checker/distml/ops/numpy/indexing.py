@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from distml.ops.call import NONE, ZERO, Call
 from distml.ops.numpy.array import shape_of_nested
 from distml.ops.numpy.dtypes import element_kind
-from distml.ops.numpy.operators import forget_content
 from distml.ops.numpy.records import Field, fields_of, is_record, of_field, subset
 from distml.ops.numpy.results import array, into, vector
 from distml.ops.registry import op
 from distml.ops.rules.axes import axis_in, replace_axes, replace_axis
+from distml.ops.rules.elements import written
 from distml.ops.rules.index import assigned, in_bounds, indexed, picked
 from distml.ops.rules.kinds import promote
 from distml.ops.rules.pointwise import fits_into
@@ -86,7 +86,7 @@ def setitem(call: Call, self: Value, index: Value, value: Value) -> Value:
             given = Shape(given.dims[: slot.rank])
         assigned(call, call.shape(self), index, Tensor(call.lib, given), call.lib)
     if isinstance(self, Tensor):
-        forget_content(call, self)
+        written(call, self)
     return NONE
 
 
@@ -147,7 +147,7 @@ def put(call: Call, a: Value, *args: Value, **options: Value) -> Value:
 
 def _changed(call: Call, value: Value) -> Value:
     if isinstance(value, Tensor):
-        forget_content(call, value)
+        written(call, value)
     return NONE
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, ZERO, Call
 from distml.ops.numpy.results import vector
-from distml.ops.registry import find_op, op, takes
+from distml.ops.registry import answered, find_op, op
 from distml.values import Prim, Tensor, Tup
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ _OPTIONS = frozenset(
 def _run(call: Call, name: str, *args: Value, **options: Value) -> Value:
     """What the function of that name makes of arrays without masks."""
     source = f"numpy.{name}"
-    rule = find_op(source)
-    call.name = source
-    result = rule(call, *args, **options) if rule is not None and takes(rule, args, options) else call.unknown()
+    result = answered(call, source, find_op(source), args, options)
     return _of_any_numbers(result) if isinstance(result, Tensor | Tup) else result
 
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, ZERO, Call
 from distml.ops.numpy.dtypes import element_kind
-from distml.ops.numpy.operators import forget_content
 from distml.ops.numpy.results import array, vector
 from distml.ops.registry import op
 from distml.ops.rules.axes import axis_in, replace_axis
-from distml.ops.rules.elements import distinct
+from distml.ops.rules.elements import distinct, written
 from distml.ops.rules.kinds import promote
 from distml.ops.rules.sizes import nonnegative
 from distml.ops.rules.view import ravel
@@ -69,7 +68,7 @@ def sort_in_place(call: Call, self: Value, *args: Value, **options: Value) -> Va
     if axis != NONE:
         call.axis(axis, call.shape(self).rank)
     if isinstance(self, Tensor):
-        forget_content(call, self)
+        written(call, self)
     return NONE
 
 

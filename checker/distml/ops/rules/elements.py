@@ -71,7 +71,8 @@ def mapped(call: Call, name: str, x: Value) -> Content | None:
 
 def combined(call: Call, name: str, left: Value, right: Value) -> Content | None:
     """What NumPy's function `name` makes of two arrays, or of an array and a number."""
-    a, b = numbers_in(call, left), numbers_in(call, right)
+    a = numbers_in(call, left)
+    b = None if a is None else numbers_in(call, right)
     if a is None or b is None:
         return None
     if len(a) > 1 < len(b) and (len(a) != len(b) or _shape(call, left, a) != _shape(call, right, b)):
@@ -140,6 +141,13 @@ def as_real(call: Call, value: Value) -> Real | None:
         return value
     bounds = _bounds(call, value)
     return None if bounds is None else _rounded(bounds, _ROUNDED)
+
+
+def written(call: Call, value: Value) -> Value:
+    """A tensor that was written into: neither its numbers nor those of what it may be a view of are known any more."""
+    if isinstance(value, Tensor) and value.may_hold_numbers:
+        return call.world.reshaped(value, value.shape)
+    return value
 
 
 def plain(value: Value) -> Value:
@@ -265,44 +273,60 @@ _NUMBERS = {**_RISING, **_STEPS, **_OTHER}
 
 def _of_one(call: Call, name: str, x: Value) -> Value | None:
     """A function of a number."""
-    if name in ("ceil", "floor") and isinstance(x, Ratio):
-        dim = (ceiling_of if name == "ceil" else floor_of)(call, x)
-        return None if dim is None else Ratio("float", dim, Dim.of(1))
-    if not call.dialect.doubles and name in _RISING:
-        x = as_real(call, x) or x
-    bounds = _bounds(call, x) if name in _NUMBERS else None
-    if bounds is None:
+    if isinstance(x, Ratio):
+        return _whole_ratio(call, name, x)
+    if name not in _NUMBERS:
         return None
+    if name in _RISING and not call.dialect.doubles:
+        x = as_real(call, x) or x
+    bounds = _bounds(call, x)
     try:
-        ends = [_NUMBERS[name](end) for end in bounds]
+        ends = [_NUMBERS[name](end) for end in bounds or ()]
     except (ValueError, OverflowError):
         return None
-    if not isinstance(x, Real):
-        whole = call.dtype(x) == "int" and name not in _RISING and name != "rint"
-        return Const(int(ends[0]) if whole else float(ends[0]))
+    if not ends:
+        return None
+    if isinstance(x, Real):
+        return _between(name, x, ends)
+    whole = call.dtype(x) == "int" and name not in _RISING and name != "rint"
+    return Const(int(ends[0]) if whole else float(ends[0]))
+
+
+def _whole_ratio(call: Call, name: str, x: Ratio) -> Value | None:
+    dim = ceiling_of(call, x) if name == "ceil" else floor_of(call, x) if name == "floor" else None
+    return None if dim is None else Ratio("float", dim, Dim.of(1))
+
+
+def _between(name: str, x: Real, ends: Sequence[float]) -> Value | None:
+    """Where a function's value lies, whose ends are known."""
     if name in _STEPS and ends[0] != ends[1]:
         return None
-    least = 0.0 if name.startswith("abs") and x.low < 0 < x.high else min(ends)
+    least = 0.0 if _NUMBERS[name] is abs and x.low < 0 < x.high else min(ends)
     return _rounded((float(least), float(max(ends))), _COMPUTED if name in _RISING else _ROUNDED)
 
 
 def extreme(call: Call, content: Sequence[Value], largest: bool) -> Value | None:
     """The largest or the smallest element."""
-    best = max if largest else min
-    bounds = [each for each in (_bounds(call, item) for item in content) if each is not None]
-    if len(bounds) < len(content) or not bounds:
+    best, bounds = max if largest else min, _all_bounds(call, content)
+    if not bounds:
         return None
     low, high = best(each[0] for each in bounds), best(each[1] for each in bounds)
     if any(isinstance(item, Real) for item in content):
         return Real("float", low, high)
-    return next(item for item in content if _bounds(call, item) == (low, high))
+    return content[bounds.index((low, high))]
 
 
 def distinct(call: Call, content: Sequence[Value]) -> Content | None:
     """The elements in order, each once, if it is certain which are equal."""
-    found = {bounds: item for item in content if (bounds := _bounds(call, item)) is not None}
-    if len(found) < len(content) and any(low < high for low, high in found):
-        return None  # some are the same as far as is known, or not known
+    bounds = _all_bounds(call, content)
+    found = dict(zip(bounds, content, strict=False))
+    repeated = len(found) < len(bounds) and any(low < high for low, high in found)
     apart = all(before[1] < after[0] for before, after in pairwise(sorted(found)))
-    certain = apart and all(_bounds(call, item) is not None for item in content)
-    return tuple(found[bounds] for bounds in sorted(found)) if certain else None
+    return tuple(found[each] for each in sorted(found)) if found and apart and not repeated else None
+
+
+def _all_bounds(call: Call, content: Sequence[Value]) -> list[Bounds]:
+    """The bounds of all elements; none where those of one are not known."""
+    found = [_bounds(call, item) for item in content]
+    known = [each for each in found if each is not None]
+    return known if len(known) == len(found) else []

@@ -18,6 +18,32 @@ _SIGNS |= {"and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "m
 _SIGNS |= {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
+UFUNCS = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "floordiv": "floor_divide",
+    "mod": "mod",
+    "pow": "power",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
+}
+"""What NumPy calls the functions of two elements behind Python's operators."""
+_OF_ONE = {"neg": "negative", "pos": "positive", "abs": "absolute"}
+
+
+def ufunc(call: Call) -> str:
+    """What NumPy calls the function that is called: `subtract` for `__sub__`, `__rsub__` and `sub`."""
+    last = call.name.rpartition(".")[2]
+    bare = last.strip("_")
+    turned = UFUNCS.get(bare[1:], bare) if last.startswith("__") else bare
+    return UFUNCS.get(bare) or _OF_ONE.get(bare, turned)
+
+
 def foreign(call: Call, value: Value) -> bool:
     """Whether an operand has operators of its own, or none that a tensor knows."""
     if isinstance(value, Const):

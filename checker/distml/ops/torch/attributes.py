@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, NONE, UNKNOWN, Call
 from distml.ops.registry import attribute, op
 from distml.ops.rules.axes import axis_in
-from distml.ops.rules.elements import as_double, as_whole, plain
+from distml.ops.rules.elements import as_double, as_whole, plain, written
 from distml.ops.rules.kinds import kind_of, real
 from distml.ops.rules.nested import nested
 from distml.ops.rules.ranks import rank_of
@@ -237,8 +237,8 @@ def _copy(call: Call, tensor: Value, kind: str | None, dtype: Value = NONE) -> T
 @op(*(f"torch.Tensor.{n}" for n in ("detach_", "requires_grad_", "share_memory_", "retain_grad", "rename_", "rename")))
 @op("torch.Tensor.refine_names", "torch.Tensor.align_to", "torch.detach_")
 def itself(call: Call, self: Value, *args: Value, **options: Value) -> Value:
-    """torch.Tensor.requires_grad_() and others that give the tensor itself"""
-    return self
+    """torch.Tensor.requires_grad_() and others that give the tensor itself, which others may change then"""
+    return written(call, self) if call.name.endswith("_") else self
 
 
 def _cast(name: str, kind: str | None) -> Callable[..., Value]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, ONE, ZERO, Call
 from distml.ops.registry import op
-from distml.ops.rules.elements import held, nested
+from distml.ops.rules.elements import held, nested, written
 from distml.ops.rules.kinds import kind_of, promote
 from distml.ops.rules.ranges import range_content, range_kind, range_largest, range_length, spaced
 from distml.ops.rules.sizes import nonnegative, of_items, shape_from
@@ -298,7 +298,7 @@ def fill_diagonal(call: Call, self: Value, fill_value: Value, wrap: Value = FALS
     shape = call.facts.at_least(call.shape(self), 2)
     if shape is None:
         call.fail("SHP301", f"{call.text} needs at least 2 axes, gets {call.show(self)}")
-    return self
+    return written(call, self)
 
 
 @op("torch.vander")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from distml.ops.call import NONE, ONE, Call
 from distml.ops.registry import op
 from distml.ops.rules import matmul as rules
+from distml.ops.rules.elements import written
 from distml.ops.rules.linalg import batch, batches
 from distml.shapes import Shape
 from distml.solver.formula import either, equal
@@ -122,6 +123,8 @@ def _added(call: Call, base: Value, product: Shape) -> Value:
     """`base` is expanded to the product's shape."""
     shape = call.shape(base)
     count = len(product.head)
+    if call.name.endswith("_"):
+        written(call, base)
     if shape.least > count:
         call.fail("SHP206", f"{call.text}: {call.show(shape)} cannot be expanded to {product!r}")
     call.broadcast(shape, product, message=f"{call.text}: what is added")

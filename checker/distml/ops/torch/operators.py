@@ -12,8 +12,8 @@ from distml.ops.call import Call
 from distml.ops.registry import op
 from distml.ops.rules.elements import combined, mapped
 from distml.ops.rules.kinds import floating, kind_of, promote, real
-from distml.ops.rules.pointwise import elementwise, fits_into, foreign, title, warn_difference
-from distml.ops.torch.pointwise import assigning, numpys, written
+from distml.ops.rules.pointwise import elementwise, fits_into, foreign, title, ufunc, warn_difference
+from distml.ops.torch.pointwise import assigning, written
 from distml.values import Prim, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _operator(kind: Callable[[str | None], str | None]) -> Callable[..., Value]:
         """`left + right` and its like: the operands broadcast."""
         if foreign(call, left) or foreign(call, right):
             return call.unknown()
-        content = combined(call, numpys(call), left, right)
+        content = combined(call, ufunc(call), left, right)
         made = kind(promote((kind_of(left), kind_of(right))))
         return Tensor(call.lib, elementwise(call, left, right), made, content=content)
 
@@ -91,7 +91,7 @@ _register()
 @op("torch.Tensor.__neg__", "torch.Tensor.__pos__", "torch.Tensor.__invert__")
 def unary(call: Call, self: Value) -> Value:
     """`-x`, `+x`, `~x`"""
-    return Tensor(call.lib, call.shape(self), kind_of(self), content=mapped(call, numpys(call), self))
+    return Tensor(call.lib, call.shape(self), kind_of(self), content=mapped(call, ufunc(call), self))
 
 
 @op("torch.Tensor.__abs__")

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from distml.ops.call import NONE, Call, ShapeError
 from distml.ops.registry import op
+from distml.ops.rules import elements
 from distml.ops.rules.elements import combined, mapped
 from distml.ops.rules.kinds import floating, kind_of, promote, real
-from distml.ops.rules.pointwise import elementwise, fits_into, warn_difference
+from distml.ops.rules.pointwise import elementwise, fits_into, ufunc, warn_difference
 from distml.ops.torch.dtypes import into
 from distml.values import Tensor, Value
 
@@ -55,9 +56,9 @@ def assigning(call: Call) -> Iterator[None]:
 
 def written(call: Call, target: Value) -> Value:
     """The tensor whose elements were changed: the same object, its elements no longer known."""
-    if not isinstance(target, Tensor):
-        return call.tensor(call.shape(target), kind_of(target))
-    return call.world.reshaped(target, target.shape) if target.may_hold_numbers else target
+    if isinstance(target, Tensor):
+        return elements.written(call, target)
+    return call.tensor(call.shape(target), kind_of(target))
 
 
 def register(names: list[str], function: Callable[..., Value], also: tuple[str, ...] = ()) -> None:
@@ -66,27 +67,10 @@ def register(names: list[str], function: Callable[..., Value], also: tuple[str, 
     op(*(f"torch.{name}_" for name in names), *(f"torch.Tensor.{name}_" for name in names))(in_place(function))
 
 
-NUMPYS = {
-    "mul": "multiply",
-    "sub": "subtract",
-    "div": "divide",
-    "truediv": "divide",
-    "floordiv": "floor_divide",
-    "neg": "negative",
-}
-"""What NumPy calls a function, where it has another name."""
-
-
-def numpys(call: Call) -> str:
-    """The name that NumPy has for the function that is called."""
-    name = call.name.rpartition(".")[2].strip("_")
-    return NUMPYS.get(name, name)
-
-
 def _unary(kind: Callable[[str | None], str | None]) -> Callable[..., Value]:
     def unary(call: Call, input: Value, *args: Value, out: Value = NONE, **options: Value) -> Value:
         """A function of each element."""
-        content = None if args or options else mapped(call, numpys(call), input)
+        content = None if args or options else mapped(call, ufunc(call), input)
         return into(call, Tensor(call.lib, call.shape(input), kind(kind_of(input)), content=content), out)
 
     return unary
@@ -127,7 +111,7 @@ for _name in split(_KEPT):
 def _binary(kind: Callable[[str | None], str | None]) -> Callable[..., Value]:
     def binary(call: Call, input: Value, other: Value, *args: Value, out: Value = NONE, **options: Value) -> Value:
         """A function of two elements."""
-        content = None if args or options else combined(call, numpys(call), input, other)
+        content = None if args or options else combined(call, ufunc(call), input, other)
         made = kind(promote((kind_of(input), kind_of(other))))
         return into(call, Tensor(call.lib, elementwise(call, input, other), made, content=content), out)
 

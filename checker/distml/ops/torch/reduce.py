@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, MINUS_ONE, NONE, Call
 from distml.ops.registry import op
+from distml.ops.rules.elements import written
 from distml.ops.rules.kinds import counted, floating, kind_of, promote, real
 from distml.ops.rules.pointwise import elementwise
 from distml.ops.rules.reduce import folded, reduced
@@ -261,7 +262,7 @@ def running(
 def running_in_place(call: Call, self: Value, dim: Value, *, dtype: Value = NONE) -> Value:
     """torch.Tensor.cumsum_(dim)"""
     along(call, self, dim, None)
-    return self
+    return written(call, self)
 
 
 @register("cummax", "cummin")

@@ -268,19 +268,24 @@ def read_outside(program: Program, loop: Looping, place: str) -> bool:
 
 def _is_used(read: ast.Name, program: Program, depth: int = 4) -> bool:
     """Whether something is done with what a variable is read for: more than to compute what nothing reads."""
-    statement, function = program.statement(read), program.function(read)
+    statement = program.statement(read)
     if not isinstance(statement, ast.Assign | ast.Return) or statement.value is None or not depth:
         return True
     if not reads_only(statement.value, program):
         return True
-    if isinstance(statement, ast.Return):
-        calls = program.calling(function) if function is not None else []
-        return not calls or any(not isinstance(program.parent(call), ast.Expr) for call in calls)
-    if function is None and program.unit(read) not in program.roots:
-        return True
-    if not all(isinstance(each, ast.Name) for target in statement.targets for each in elements(target)):
-        return True
+    if isinstance(statement, ast.Assign):
+        return _is_read(statement, read, program, depth)
+    function = program.function(read)
+    calls = program.calling(function) if function is not None else []
+    return not calls or any(not isinstance(program.parent(call), ast.Expr) for call in calls)
+
+
+def _is_read(statement: ast.Assign, read: ast.Name, program: Program, depth: int) -> bool:
+    """Whether what an assignment sets is used, or may be: attributes, items, and names that other files can import."""
     unit = program.unit(read)
+    shared = program.function(read) is None and unit not in program.roots
+    if shared or not all(isinstance(each, ast.Name) for target in statement.targets for each in elements(target)):
+        return True
     owners = {(name, unit.lexical.owner_at(name, statement)) for each in statement.targets for name in names_in(each)}
     reads = (each for each in nodes_in(unit.tree, ast.Name) if isinstance(each.ctx, ast.Load) and each is not read)
     own = (each for each in reads if (each.id, unit.lexical.owner_at(each.id, each)) in owners)

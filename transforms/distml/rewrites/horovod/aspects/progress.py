@@ -45,7 +45,7 @@ def of_batches(plan: Plan, loop: ast.For, data: ast.expr) -> None:
         if isinstance(target, ast.Name) and quotient and node.lineno < loop.lineno:
             uses = [each for each in nodes_in(owner, ast.Name) if each.id == target.id and each is not target]
             if any(ast.dump(each) in made for each in measured) and not any(_decides(each, program) for each in uses):
-                plan.patch(node.value).wrap(node.value, f"{{}} // {plan.world(node).size}", _PART)
+                divide(plan, node.value)
 
 
 def _decides(use: ast.Name, program: Program) -> bool:

@@ -18,8 +18,9 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
-from distml.training.around import LOOPS, loops_around
+from distml.training.around import LOOPS, ends_process, is_exit, loops_around
 from distml.training.callsites import called
+from distml.training.program import Program
 from distml.training.syntax import is_literal, mentions, nodes_in
 
 _AGREED = Note(
@@ -108,7 +109,7 @@ class Decisions:
         for node in (each for unit in self.plan.units() for each in nodes_in(unit.tree, ast.Try)):
             loops = (above for above in self.program.ancestors(node) if isinstance(above, LOOPS))
             missed = "leaves out a step" if any(training.holds(loop) for loop in loops) else "leaves training"
-            handler = next((each for each in node.handlers if _goes_on(each)), None)
+            handler = next((each for each in node.handlers if _goes_on(each, self.program)), None)
             if training.holds_any(node.body) and handler is not None:
                 what = f"a rank that catches an exception here {missed}: the other ranks block"
                 self.plan.warn("HVD303", handler.body[0], what, "let the exception end the program")
@@ -190,7 +191,7 @@ class Decisions:
     def _leaves(self, node: ast.AST) -> bool:
         """Whether a statement leaves a turn or the whole of a training loop."""
         if not isinstance(node, _SKIPS):
-            return _exits(node, self.program.names(getattr(node, "func", None))) and self._while_training(node)
+            return is_exit(node, self.program) and self._while_training(node)
         for above in self.program.ancestors(node):
             if isinstance(above, LOOPS):
                 if self.study.training.holds(above):
@@ -202,18 +203,13 @@ class Decisions:
         return False
 
 
-def _exits(node: ast.AST, names: frozenset[str]) -> bool:
-    return isinstance(node, ast.Call) and bool(names & {"sys.exit", "builtins.exit", "builtins.quit", "os._exit"})
-
-
-def _goes_on(handler: ast.ExceptHandler) -> bool:
+def _goes_on(handler: ast.ExceptHandler, program: Program) -> bool:
     """Whether a program may go on where one rank has caught an exception."""
     caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     if all(each is not None and ast.unparse(each).rpartition(".")[2] in _OTHERWISE for each in caught):
         return False
     last = handler.body[-1]
-    call = ast.unparse(last.value.func) if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) else ""
-    return not isinstance(last, ast.Raise) and call not in ("exit", "quit", "sys.exit", "os._exit", "os.abort")
+    return not isinstance(last, ast.Raise) and not ends_process(last, program)
 
 
 def _is_model(names: frozenset[str]) -> bool:

@@ -14,7 +14,7 @@ from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, Looping, own_nodes, owner_of
-from distml.training.syntax import is_literal, method_name, nodes_in, remainder_of
+from distml.training.syntax import nodes_in, remainder_of, size_of
 
 _PACE = Note(
     "iteration count times the number of ranks",
@@ -81,7 +81,8 @@ class Intervals:
     def _counts_samples(self, value: ast.expr) -> bool:
         """Whether a number is how many samples a batch has: `len(x)`, `x.size(0)`, `x.shape[0]`, also through a variable."""
         made = self.loaders.loops.assigned(value) if isinstance(value, ast.Name) else [value]
-        return bool(made) and all(_is_size(each) for each in made)
+        sizes = [size_of(each) for each in made]
+        return bool(sizes) and all(each is not None and each[1] == 0 for each in sizes)
 
     def _begun_anew(self, loop: Looping) -> Iterator[str]:
         """What the loops around a loop set anew."""
@@ -120,12 +121,3 @@ class Intervals:
 
     def _only_judges(self, branch: ast.If) -> bool:
         return self.judging.holds_any(branch.body) and not self.study.training.holds_any(branch.body)
-
-
-def _is_size(node: ast.expr) -> bool:
-    """Whether an expression is the first size of something."""
-    if isinstance(node, ast.Call):
-        first = method_name(node) == "size" and len(node.args) == 1 and is_literal(node.args[0], 0)
-        return first or (isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1)
-    shape = node.value if isinstance(node, ast.Subscript) and is_literal(node.slice, 0) else None
-    return isinstance(shape, ast.Attribute) and shape.attr == "shape"

@@ -16,7 +16,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, block_of
 from distml.training.callsites import is_range
-from distml.training.syntax import mentions, names_in, nodes_in
+from distml.training.syntax import mentions, names_in, nodes_in, size_of
 from distml.training.values import Box
 
 _PART = Note(
@@ -192,7 +192,7 @@ class Tensors:
     def _sizes_in(self, node: ast.expr, depth: int) -> list[tuple[ast.expr, int]]:
         found: list[tuple[ast.expr, int]] = []
         for each in walk(node):
-            sized = _size_of(each)
+            sized = size_of(each)
             tensor = sized[0] if sized is not None else None
             if sized is not None and isinstance(tensor, ast.Name | ast.Attribute) and not self.loops.makers(tensor):
                 found.append((tensor, sized[1]))
@@ -295,19 +295,6 @@ def _counter(loop: ast.For | ast.While) -> set[str]:
     added = [node.target for node in nodes_in(loop, ast.AugAssign) if isinstance(node.op, ast.Add)]
     compared = names_in(loop.test)
     return {target.id for target in added if isinstance(target, ast.Name)} & compared
-
-
-def _size_of(node: ast.AST) -> tuple[ast.expr, int] | None:
-    """The tensor and dimension in `x.size(1)`, `x.shape[1]`, `len(x)`."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size" and node.args:
-        if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, int):
-            return node.func.value, node.args[0].value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
-        return node.args[0], 0
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
-        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
-            return node.value.value, node.slice.value
-    return None
 
 
 def _dimension(cut: ast.expr, moving: set[str], otherwise: int) -> int:

@@ -319,12 +319,15 @@ def _every_nth(plan: Plan, turn: Turn) -> None:
     seeds.together(
         plan, inner, [each.node for kind in made for each in program.lineage(kind) if isinstance(each, Class)]
     )
-    world, patch = plan.world(inner), plan.patch(inner)
-    every = patch.free("turn")
-    code = f"({every}[{world.rank}] for {every} in zip(*[iter({{}})] * {world.size}))"
-    patch.wrap(inner, code, _PART)
+    _deal(plan, inner)
     if isinstance(turn.node, ast.For):
         progress.of_batches(plan, turn.node, inner)
+
+
+def _deal(plan: Plan, items: ast.expr) -> None:
+    world, patch = plan.world(items), plan.patch(items)
+    every = patch.free("turn")
+    patch.wrap(items, f"({every}[{world.rank}] for {every} in zip(*[iter({{}})] * {world.size}))", _PART)
 
 
 def _divide_turns(plan: Plan, turn: Turn, sliced: bool) -> None:
@@ -337,10 +340,7 @@ def _divide_turns(plan: Plan, turn: Turn, sliced: bool) -> None:
     if not sliced:
         _fewer(plan, count)
     elif not _stride(plan, count):
-        every = plan.patch(count).free("turn")
-        world = plan.world(count)
-        code = f"({every}[{world.rank}] for {every} in zip(*[iter({{}})] * {world.size}))"
-        plan.patch(count).wrap(count, code, _PART)
+        _deal(plan, count)
 
 
 def _fewer(plan: Plan, count: ast.Call) -> None:

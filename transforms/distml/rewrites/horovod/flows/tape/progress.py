@@ -35,18 +35,26 @@ def _wholes(loop: ast.For, counters: set[str], program: Program) -> Iterator[ast
     """The numbers of all iterations or samples that stand in one text with the number of an iteration."""
     turn = Turn(loop, loop.iter, program)
     through = paths(turn.inner, program)
-    counts = {*(turn.count.args if turn.count is not None else (arg for path in through for arg in _taken(path)))}
-    ends = {ast.dump(whole_number(each, program)) for each in counts if len(counts) == 1}
-    given = [each.unpacked.value if each.unpacked else each.nodes[0] for each in through]
-    data = {part for each in given or [turn.inner] for part in program.sources(each)}
+    ends, data = _ends(turn, through, program), _data(turn, through, program)
     own = names_in(loop.target).union(*(names_in(t) for node in nodes_in(loop, ast.stmt) for t in targets_of(node)))
     for node in (each for statement in loop.body for each in nodes_in(statement, ast.expr)):
         end = ast.dump(node) in ends and not isinstance(node, ast.Constant)
-        if (end or _is_number(node, program)) and not names_in(node) & own:
-            text = showing(node, program)
-            if text is not None and names_in(text) & counters:
-                if end or any(_is_count(each, data, program) for each in program.sources(node)):
-                    yield node
+        text = showing(node, program) if (end or _is_number(node, program)) and not names_in(node) & own else None
+        if text is not None and names_in(text) & counters:
+            if end or any(_is_count(each, data, program) for each in program.sources(node)):
+                yield node
+
+
+def _ends(turn: Turn, through: list[Path], program: Program) -> set[str]:
+    """The number of iterations of a loop as it is written, where it is written once."""
+    counts = {*(turn.count.args if turn.count is not None else (arg for path in through for arg in _taken(path)))}
+    return {ast.dump(whole_number(each, program)) for each in counts if len(counts) == 1}
+
+
+def _data(turn: Turn, through: list[Path], program: Program) -> set[ast.AST]:
+    """What the data of a loop is made of."""
+    given = [each.unpacked.value if each.unpacked else each.nodes[0] for each in through]
+    return {part for each in given or [turn.inner] for part in program.sources(each)}
 
 
 def _taken(path: Path) -> Iterator[ast.expr]:
