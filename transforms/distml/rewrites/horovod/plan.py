@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from distml.diagnostics.model import Span
@@ -159,6 +159,10 @@ class Plan:
         if unit.source.location not in self.worlds:
             self.worlds[unit.source.location] = self.set_up(self, unit)
         return self.worlds[unit.source.location]
+
+    def keep_rates(self) -> None:
+        """Leave all rates as they are: a step of all ranks together uses no more data than one did."""
+        self.options = replace(self.options, scale_lr="none")
 
     def once(self, step: Callable[[Plan], None]) -> None:
         """Do what concerns the program as a whole with the first loop that asks for it."""

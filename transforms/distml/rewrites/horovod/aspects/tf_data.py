@@ -79,7 +79,7 @@ def shard(plan: Plan, data: ast.expr) -> bool:
         if plan.options.shard == "steps":
             cut = max((n for n, method in enumerate(path.methods) if method), default=0)
             _insert(plan, path, cut, "{0}.take({0}.cardinality() // {size})")
-        elif path.source.endswith(".from_tensors") and not set(path.methods[: cut + 1]) & _SPLITS:
+        elif _of_one(path, cut):
             plan.warn(
                 "HVD302",
                 path.nodes[cut],
@@ -90,6 +90,16 @@ def shard(plan: Plan, data: ast.expr) -> bool:
             _divide(plan, path, cut)
         plan.divided.add(path.nodes[cut])
     return bool(found)
+
+
+def is_one(data: ast.expr, program: Program) -> bool:
+    """Whether a pipeline has a single element, so that each rank trains on all of it."""
+    found = paths(data, program)
+    return bool(found) and all(_of_one(path, len(path.methods)) and "map" not in path.methods for path in found)
+
+
+def _of_one(path: Path, cut: int) -> bool:
+    return path.source.endswith(".from_tensors") and not set(path.methods[: cut + 1]) & _SPLITS
 
 
 def counts_divided(plan: Plan, steps: ast.expr) -> bool:

@@ -47,7 +47,10 @@ class EstimatorFlow:
         graph, program = graph_of(plan.program), plan.program
         plan.world(loop.node)
         plan.once(prepared.in_sessions)
-        makers = _makers(loop.node, program)
+        makers, told = _makers(loop.node, program), _told_of(loop.node, program)
+        divided = [_divided(plan, each) for each in told]
+        if not any(divided):
+            plan.keep_rates()
         _optimizers(plan, graph, makers, loop.node)
         for maker in makers:
             _made(plan, maker)
@@ -59,8 +62,8 @@ class EstimatorFlow:
         plan.once(session_hooks.quiet)
         plan.once(session_hooks.quiet_library)
         plan.once(_exported)
-        for told in _told_of(loop.node, program):
-            _trained(plan, told)
+        for each, larger in zip(told, divided, strict=True):
+            _trained(plan, each, larger)
 
 
 def trainings(program: Program) -> list[ast.Call]:
@@ -221,13 +224,18 @@ def _is_folder(maker: ast.Call, given: ast.expr) -> bool:
     return any(k.value is given for k in maker.keywords) or ast.unparse(maker.func).endswith("Estimator")
 
 
-def _trained(plan: Plan, told: Told) -> None:
-    """Fewer steps, on the rank's part of the data, from equal weights."""
-    if plan.options.shard != "none":
+def _divided(plan: Plan, told: Told) -> bool:
+    """Give a training the rank's part of its data. False where all ranks may train on the same."""
+    if told.given is None or plan.options.shard != "auto":
+        return True
+    return estimator_inputs.divide(plan, told.given, _inputs(plan.program))
+
+
+def _trained(plan: Plan, told: Told, larger: bool) -> None:
+    """From equal weights, and fewer steps if a step of all ranks together is a `larger` one."""
+    if plan.options.shard != "none" and larger:
         for number in told.numbers:
             divide_number(plan, number, some=True)
-    if told.given is not None and plan.options.shard == "auto":
-        estimator_inputs.divide(plan, told.given, _inputs(plan.program))
     session_hooks.broadcast(plan, told.call, argument(told.call, told.hooks, "hooks"), "hooks")
 
 

@@ -34,8 +34,8 @@ _PART = Note(
 )
 
 
-def divide(plan: Plan, given: ast.expr, inputs: Mapping[ast.expr, bool]) -> None:
-    """Divide what an input function gives.
+def divide(plan: Plan, given: ast.expr, inputs: Mapping[ast.expr, bool]) -> bool:
+    """Divide what an input function gives. False where it is not divided, and a step uses no more data than before.
 
     `inputs` are the input functions of all trainings, with whether the number of steps is given elsewhere.
     """
@@ -47,33 +47,36 @@ def divide(plan: Plan, given: ast.expr, inputs: Mapping[ast.expr, bool]) -> None
             _arrays(plan, node, all(counted for each, counted in inputs.items() if node in _arrays_of(each, program)))
     functions = [each for each in _functions(given, program) if not arrays or _alternative(each, program)]
     if arrays and not functions:
-        return
+        return True
     made = [each for function in functions for each in _made(function, program)]
+    larger = not all(tf_data.is_one(each, program) for each in made)
     if made and (not _shared(functions, program) or all(mode_of(each, program) for each in made)):
         found = [tf_data.shard(plan, each) for each in made]
         if all(found):
-            return
-    if functions and all(_gives_dataset(function, program) for function in functions):
+            return larger
+    if larger and functions and all(_gives_dataset(function, program) for function in functions):
         for result in (each for function in functions for each in _results(function)):
             tf_data.in_order(plan, result)
         if not arrays:
             _wrapped(plan, given, inputs[given], _asked(functions[0], given, program))
-            return
+            return True
         if not any(_reads(program, {function.node}, inputs) for function in functions):
             _inside(plan, functions, inputs)
-            return
+            return True
     plan.warn(
         "HVD302",
         given,
-        "cannot determine which data this input function returns; every rank may read the same data",
-        "return each rank's part, for instance with `dataset.shard`",
+        "cannot determine which data this input function returns; every rank may read the same data, and the rate is not scaled",
+        "return each rank's part, for instance with `dataset.shard`, and multiply the rate by the number of ranks",
     )
+    return False
 
 
 def _origin(given: ast.expr, program: Program) -> list[ast.expr]:
-    """What a variable was last given before it is read here."""
+    """What a variable was last given before it is read here, or what a parameter is given."""
     found = [origin.value for origin in origins(given, program) if origin.whole]
-    return found or [given]
+    made = (each.node for each in program.of(given) if isinstance(each, Foreign))
+    return found or [each for each in made if isinstance(each, ast.Call)] or [given]
 
 
 def _inside(plan: Plan, functions: list[Callable], inputs: Mapping[ast.expr, bool]) -> None:

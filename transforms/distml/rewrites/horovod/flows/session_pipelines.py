@@ -45,7 +45,9 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
     found = queued = False
     datasets = [data for call in dict.fromkeys(sources) for data in _datasets(call, graph)]
     for data in [each for each in datasets if TRAINING in purposes(each, program)] or datasets:
-        found |= tf_data.shard(plan, data)
+        seen = tf_data.shard(plan, data)
+        queued |= seen
+        found |= seen and not tf_data.is_one(data, program)
     for call in dict.fromkeys(sources):
         if program.matches(call.func, _PRODUCERS):
             found |= _shuffled(plan, call)

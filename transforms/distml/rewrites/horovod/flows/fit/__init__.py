@@ -74,7 +74,10 @@ def _aside(node: ast.AST, plan: Plan) -> bool:
 
 def _whole(plan: Plan) -> None:
     program = plan.program
-    optimizers.refuse_unseen(plan, [each.node for each in plan.loops if each.code == _CODE])
+    trainings = [each.node for each in plan.loops if each.code == _CODE]
+    optimizers.refuse_unseen(plan, trainings)
+    if plan.options.shard != "none" and not any(_is_larger(each, program) for each in trainings):
+        plan.keep_rates()
     for call in calls(program, "compile"):
         if _aside(call, plan):
             continue
@@ -90,6 +93,11 @@ def _whole(plan: Plan) -> None:
     files.wait_for_writes(plan, _module)
     files.load_saved(plan, _module)
     sessions.choose_gpu(plan)
+
+
+def _is_larger(call: ast.AST, program: Program) -> bool:
+    arguments = Given(call, program) if isinstance(call, ast.Call) else None
+    return arguments is None or arguments.method == "train_on_batch" or data.is_larger(arguments)
 
 
 def _module(plan: Plan, node: ast.AST) -> str:

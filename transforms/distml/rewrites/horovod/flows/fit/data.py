@@ -21,17 +21,36 @@ _ROWS = re.compile(r"[\w.]+\.shape\[0\]|len\([\w.]+\)")
 """A batch that is as long as the data."""
 _GRAPH = re.compile(r"spektral\.(\w+\.)*SingleLoader\(\)")
 """What gives one graph again and again."""
+_RATE = ", and the learning rate is not scaled for it"
+
+
+def is_larger(arguments: Given) -> bool:
+    """Whether a step of all ranks together uses more data than one did, as far as the data can be seen."""
+    x = arguments.one("x", "generator")
+    if x is None:
+        return False
+    kind = _kind(arguments, x)
+    return not (tf_data.is_one(x, arguments.program) if kind == "dataset" else _is_unseen(arguments, kind))
+
+
+def _is_unseen(arguments: Given, kind: Kind) -> bool:
+    """Whether nobody knows what `fit` goes through, nor how far."""
+    return kind == "unknown" and arguments.one("steps_per_epoch") is None
+
+
+def _kind(arguments: Given, x: ast.expr) -> Kind:
+    kind = kind_of(x, arguments.one("y") is not None, arguments.program)
+    unknown = kind == "unknown" and arguments.one("batch_size") is not None
+    return "array" if unknown else kind  # what comes in batches must not be given with a size of batches
 
 
 def share(plan: Plan, arguments: Given) -> None:
     """Divide what one call trains on among the ranks; HVD302 and HVD303 warn of what could not be divided."""
     x, y = arguments.one("x", "generator"), arguments.one("y")
     if x is None:
-        _unshared(plan, arguments.call, "the data that is trained on cannot be seen here")
+        _unshared(plan, arguments.call, f"the data that is trained on cannot be seen here{_RATE}")
         return
-    kind = kind_of(x, y is not None, plan.program)
-    if kind == "unknown" and arguments.one("batch_size") is not None:
-        kind = "array"  # what comes in batches must not be given with a size of batches
+    kind = _kind(arguments, x)
     _refuse_whole(arguments, x)
     if plan.options.shard == "none":
         _unshared(plan, x, "every rank trains on all of the data")
@@ -159,8 +178,8 @@ def _of_iterator(program: Program, steps: ast.expr, x: ast.expr) -> bool:
 
 
 def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast.expr | None) -> None:
-    if kind == "unknown" and steps is None:
-        _unshared(plan, x, "cannot identify this data; every rank trains on all of it")
+    if _is_unseen(arguments, kind):
+        _unshared(plan, x, f"cannot identify this data; every rank trains on all of it{_RATE}")
         return
     if kind == "unknown" or plan.options.shard == "steps" or not _makes(plan.program, x):
         _unshared(plan, x, "every rank draws its own batches from all of the data, for fewer steps")

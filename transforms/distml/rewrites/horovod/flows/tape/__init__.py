@@ -46,7 +46,9 @@ class TapeFlow:
             return
         plan.once(prepared.alike)
         whole = data.divide(plan, group)
-        _raise_rates([update for update in group if update not in whole], plan)
+        _raise_rates(
+            [update for update in group if update not in whole and not data.is_one(update, plan.program)], plan
+        )
         _same_data(whole, plan)
         broadcast.broadcast(plan, group)
         means.average(plan, [update for update in group if update not in whole])

@@ -71,6 +71,14 @@ def divide(plan: Plan, group: list[Update]) -> list[Update]:
     return whole
 
 
+def is_one(update: Update, program: Program) -> bool:
+    """Whether an update only goes through pipelines of a single element, on which each rank trains."""
+    found = [
+        turn.over for way in ways(update.call, program) for turn in way.turns if turn.kind == "dataset" and turn.over
+    ]
+    return bool(found) and all(tf_data.is_one(each, program) for each in found)
+
+
 def _noise(plan: Plan, way: Way) -> None:
     """Say that noise drawn in a step is the same on all ranks, if a seed makes it so."""
     seeding = next(plan.program.calls_of(*_SEEDS), None)
