@@ -214,3 +214,69 @@ def main():
 @pytest.mark.parametrize(("start", "code"), [("\nmain()", "SHP701"), ("", "SHP602")])
 def test_one_mistake_is_told_once_at_the_call_where_it_is_certain(body: str, start: str, code: str) -> None:
     assert [each.code for each in errors_of(TWICE.format(body=body, start=start))] == [code]
+
+
+REBUILT = """
+import torch
+import torch.nn as nn
+import surgeon
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(8, width), nn.ReLU())
+
+    def forward(self, x):
+        return self.body(x)
+
+class Cutter:
+    def __init__(self, net):
+        self.parts = {{name: part for name, part in net.named_modules()}}
+
+    def cut(self):
+        surgeon.cut(self.parts)
+
+def cut_by(tool, net):
+    tool.run(net)
+
+def wash(net):
+    for part in net.modules():
+        surgeon.look(part)
+
+def main():
+    first, net = Net(4), Net(16)
+    {body}
+    assert {read} == 12
+
+main()
+"""
+CUT = (
+    "surgeon.cut(net)",
+    "surgeon.cut(net.body)",
+    "surgeon.cut(net.body[0])",
+    "surgeon.cut(list(net.modules()))",
+    "surgeon.Cutter(net).step()",
+    "tool = surgeon.Cutter(); cut_by(tool, net)",
+    "Cutter(net).cut()",
+    "for each in surgeon.steps(net): each.run()",
+    "wash(first); wash(net)",
+    "net.apply(surgeon.cut)",
+)
+LEFT = (
+    "",
+    "net(torch.zeros(2, 8))",
+    "net.eval()",
+    "first.apply(lambda part: None)",
+    "surgeon.cut(first); net = Net(16)",
+)
+
+
+@pytest.mark.parametrize("body", CUT + LEFT)
+@pytest.mark.parametrize(
+    ("read", "code"), [("net.body[0].out_features", "SHP701"), ("net.body[0].weight.shape[0]", "SHP602")]
+)
+def test_what_is_asserted_of_a_layer_is_what_code_that_is_not_followed_made_of_it(
+    body: str, read: str, code: str
+) -> None:
+    found = errors_of(REBUILT.format(body=body or "pass", read=read))
+    assert [each.code for each in found] == ([code] if body in LEFT else [])

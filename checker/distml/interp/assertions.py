@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from distml.interp.branches import decided
-from distml.interp.contracts import check_fails
+from distml.interp.contracts import check_fails, reads_exposed
 from distml.interp.findings import fail
 from distml.interp.refine import refine
 from distml.interp.shapewise import reads_shapes
@@ -25,7 +25,7 @@ def execute_assert(vm: Machine, node: ast.Assert) -> None:
     if known is None and vm.watcher is not None:
         vm.watcher.demand(conditions[0], "SHP602", f"the assertion {vm.snippet(node.test)}")
     if known is False:
-        of_shapes = _about_shapes(node.test)
+        of_shapes = _about_shapes(node.test) and not reads_exposed(vm, node.test)
         if not check_fails(vm, node, node.test, node.msg, only_of_callers=of_shapes) and of_shapes:
             fail(vm, _contradiction(vm, node), node)
         if vm.watcher is not None and reads_shapes(vm, node.test):

@@ -454,6 +454,7 @@ def unknown_call(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     for value in arguments.values():
         give_away(vm, value)
     callbacks_ran(vm)
+    vm.unfollowed = vm.serial()
     for owner in _owner(vm, node):
         unsettle(vm, owner, in_sight=_is_method(vm, owner, node))
         if not isinstance(node, ast.Call) or _is_of(node.func):

@@ -19,6 +19,7 @@ from distml.interp.comprehensions import for_each
 from distml.interp.findings import fail
 from distml.interp.installed import seen_from
 from distml.interp.machine import Handler, PathEnd
+from distml.interp.storage import holds_module
 from distml.interp.truth import truth
 from distml.ops import Note, ShapeError
 from distml.ops.dialect import library_of
@@ -28,6 +29,7 @@ from distml.values import (
     NONE,
     Class,
     Const,
+    InstanceRecord,
     Lib,
     ListRecord,
     Num,
@@ -269,7 +271,7 @@ def _shown(vm: Machine, leaf: ast.expr) -> Leaf | None:
     """What a part of a condition is, if it is a size or sizes that the program fixes."""
     if isinstance(leaf, ast.Attribute) and isinstance(_peek(vm, leaf.value), Lib):
         return None  # what a library says of itself or of the machine
-    if isinstance(leaf, ast.Call) and not _is_measure(vm, leaf):
+    if (isinstance(leaf, ast.Call) and not _is_measure(vm, leaf)) or reads_exposed(vm, leaf):
         return None
     value = _trial(vm, lambda: vm.language.evaluate(vm, leaf))
     origins: list[Origin] = []
@@ -277,6 +279,18 @@ def _shown(vm: Machine, leaf: ast.expr) -> Leaf | None:
     if text is None or (not origins and _counts_truths(vm, leaf)):
         return None
     return Leaf(vm.snippet(leaf), text, tuple(origins))
+
+
+def reads_exposed(vm: Machine, read: ast.expr) -> bool:
+    """Whether an expression reads the attributes of a library's layer that is older than a call which was not followed.
+
+    The constructor of a layer fixes its sizes, so that who asserts them thereafter asserts what other code made of them: what
+    prunes a network, or puts adapters into it. Code that is not followed may be this code, whoever gave it the network.
+    """
+    held = [_peek(vm, part.value) for part in ast.walk(read) if isinstance(part, ast.Attribute)]
+    older = [value for value in held if isinstance(value, Ref) and value.address <= vm.unfollowed]
+    records = [vm.record(value) for value in older if holds_module(vm, value)]
+    return any(isinstance(record, InstanceRecord) and isinstance(record.cls, Lib) for record in records)
 
 
 def _counts_truths(vm: Machine, leaf: ast.expr) -> bool:

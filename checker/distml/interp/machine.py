@@ -126,6 +126,8 @@ class Machine:
         self.brief = self.running_later = False
         self.exhausted = list[Frame]()
         self.exits = self.repeating = self.sheltered = self.reshapes = self.steps = self.undecided = self.levels = 0
+        self.unfollowed = 0
+        """The serial number at the last call that was not followed."""
         self.base = session.base
         self.state = State(self.base)
         self.loaded = self.state

@@ -34,11 +34,13 @@ MAX_CHANGES = 2000
 class Summary(NamedTuple):
     """What one followed call read, changed and gave, and how many exits of the program it had.
 
-    `around` is where it was followed, if something failed in it. `raises` says that an exception may have left it.
+    `around` is where it was followed, if something failed in it. `raises` says that an exception may have left it,
+    `unfollowed` that a call in it was not followed.
     """
 
     around: Around | None
     raises: bool
+    unfollowed: bool
     exits: int
     reads: dict[Hashable, Any]
     changes: dict[Hashable, Any]
@@ -128,7 +130,10 @@ def _replay(vm: Machine, summary: Summary, pairs: Correspondence) -> Value:
         vm.generated[renaming.key(key)] = vm.generated[key].again(
             vm, renaming.key, renaming.value, vm.at(renaming.key(key))
         )
-    return renaming.value(summary.result)
+    result = renaming.value(summary.result)
+    if summary.unfollowed:
+        vm.unfollowed = vm.serial()
+    return result
 
 
 def _change(vm: Machine, renaming: Renaming, key: Hashable, value: Any) -> None:
@@ -156,6 +161,7 @@ def remember(vm: Machine, function: Function, bound: dict[str, Value], recording
     summary = Summary(
         recording.around if recording.failed else None,
         recording.raises,
+        vm.unfollowed > recording.mark,
         vm.exits - recording.exits,
         recording.reads,
         changes,

@@ -10,7 +10,8 @@ class SizeAssertionFails(Rule):
     An `assert` (or `torch._assert`) about sizes that certainly fails: the program makes the call, the numbers are its own,
     and nothing catches the exception. The finding stands at the call that passes the numbers; the assertion, its message and
     the places of the numbers are told with it. Code that is never called, tests that expect the failure, and assertions about
-    anything but sizes are left alone.
+    anything but sizes are left alone, as are those about the sizes of a library's layers behind a call that is not followed,
+    which may have changed the layers.
 
     ## Why it matters
     The program stops there with an `AssertionError`.
