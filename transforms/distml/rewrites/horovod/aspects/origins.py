@@ -7,7 +7,7 @@ these assignments a use reads. Where control flow leaves several, all are given;
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 from distml.source.nodes import SCOPES
@@ -41,6 +41,21 @@ def origins(use: ast.expr, program: Program) -> list[Origin]:
     if isinstance(use, ast.Attribute):
         return _of_attribute(use, program)
     return []
+
+
+def computed_from(nodes: Iterable[ast.expr], program: Program) -> list[ast.expr]:
+    """Expressions and those that the variables in them were assigned, back to where nothing more is known."""
+    found: list[ast.expr] = []
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop(0)
+        if node in found:
+            continue
+        found.append(node)
+        for each in nodes_in(node, ast.Name):
+            if isinstance(each.ctx, ast.Load):
+                waiting += [origin.value for origin in origins(each, program)]
+    return found
 
 
 def parameter(use: ast.Name, program: Program) -> Function | None:

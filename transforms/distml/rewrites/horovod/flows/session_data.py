@@ -16,7 +16,7 @@ from distml.rewrites.horovod.aspects.drawing import draws as draws_from
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows import session_pipelines as pipelines
-from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, begun_alike, is_seeded
+from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, agree, begun_alike, is_seeded
 from distml.rewrites.horovod.flows.session_draws import Draw, draws
 from distml.rewrites.horovod.flows.session_feeds import (
     Feed,
@@ -112,6 +112,7 @@ def _deal(plan: Plan, graph: Graph, run: Run, runs: list[Run]) -> bool:
                 _warn_unseen(plan, run)
             elif plan.options.shard == "auto":
                 refuse_one(scope, own, reach, plan.program)
+                agree(plan, [*reach.parts, scope.iter])
                 take_turns(plan, scope, reach, runs)
                 plan.dealt.add(scope)
                 plan.fewer[scope] = frozenset()

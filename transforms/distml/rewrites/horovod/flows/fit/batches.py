@@ -13,7 +13,7 @@ from typing import TypeGuard
 
 from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.dealing import deal
-from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.origins import computed_from, origins
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows import session_steps
 from distml.rewrites.horovod.flows.fit import seeds
@@ -129,7 +129,7 @@ def _divide(plan: Plan, group: list[Given]) -> None:
         _called_in_turns(plan, group[0], inputs)
         return
     inner, outer = shared[0], shared[-1]
-    sources = _computed_from(inputs, program)
+    sources = computed_from(inputs, program)
     cuts = [each for source in sources for each in _places(source, outer, program)]
     given = _given_batches(plan, loops)
     if given is None:
@@ -144,7 +144,16 @@ def _divide(plan: Plan, group: list[Given]) -> None:
         _unknown(plan, group[0])
     if not given:
         _turns(plan, inner)
-    seeds.differ(plan, _anchor(outer))
+    _draw_apart(plan, outer)
+
+
+def _draw_apart(plan: Plan, outer: Looping) -> None:
+    """Let the turns of a loop draw something else on each rank, unless batches are dealt out that are drawn in turns."""
+    program = plan.program
+    given = (Given(call, program) for call in calls(program, "train_on_batch"))
+    inputs = [node for each in given for name in ("x", "y") if (node := each.one(name)) is not None]
+    if not seeds.drawn(_taken(inputs, program), program):
+        seeds.differ(plan, _anchor(outer))
 
 
 def _places(source: ast.expr, outer: Looping, program: Program) -> Iterator[ast.expr]:
@@ -165,13 +174,13 @@ def _told(call: ast.Call, program: Program) -> Iterator[ast.expr]:
 
 def _indices(given: Iterable[ast.expr], program: Program) -> list[ast.expr]:
     """The expressions that say which items some values are."""
-    sources = _computed_from(given, program)
+    sources = computed_from(given, program)
     return [part.slice for each in sources for part in nodes_in(each, ast.Subscript) if isinstance(part.ctx, ast.Load)]
 
 
 def _arguments(call: ast.Call, function: Function, parts: Iterable[ast.expr], program: Program) -> Iterator[ast.expr]:
     """What a call gives to the parameters that some expressions in its function are computed from."""
-    read = {each.id for part in _computed_from(parts, program) for each in nodes_in(part, ast.Name)}
+    read = {each.id for part in computed_from(parts, program) for each in nodes_in(part, ast.Name)}
     given = (argument_for(call, function, each.arg, program) for each in parameters(function) if each.arg in read)
     return (each for each in given if each is not None and not isinstance(each, ast.Constant))
 
@@ -185,7 +194,7 @@ def _counted(shared: list[Looping], cuts: list[ast.expr], program: Program) -> a
         moved = any(
             isinstance(node, ast.Name) and node.id in counters
             for cut in cuts
-            for source in _computed_from([cut], program)
+            for source in computed_from([cut], program)
             for node in walk(source)
         )
         counts = next((each for each in _ranges(loop, program)), None)
@@ -204,7 +213,7 @@ def _deal(plan: Plan, counts: ast.Call, outer: Looping, sources: list[ast.expr])
 
 def _picked(plan: Plan, cut: ast.expr, outer: Looping, inner: Looping) -> None:
     """Batches drawn at random: each rank draws its own. Raises `Refuse` for such as are cut out in any other way."""
-    if not seeds.orders(plan.program, outer, _computed_from([cut], plan.program)):
+    if not seeds.orders(plan.program, outer, computed_from([cut], plan.program)):
         what = (
             "cannot determine which samples an iteration of this loop uses, so iterations cannot be assigned to ranks"
         )
@@ -240,7 +249,7 @@ def _in_turns(plan: Plan, arguments: Given, around: list[Looping], chain: list[F
     for inner, caller in pairwise(chain):
         if isinstance(inner.owner, ast.FunctionDef) and isinstance(caller.node, ast.Call):
             told = list(_arguments(caller.node, inner.owner, told, program))
-    sources = _computed_from(feeds, program)
+    sources = computed_from(feeds, program)
     cuts = [*told, *(each for source in sources for each in _places(source, outer, program))]
     given, counted = _given_batches(plan, [around]), _counted(around, cuts, program)
     first = outer not in plan.divided
@@ -254,7 +263,7 @@ def _in_turns(plan: Plan, arguments: Given, around: list[Looping], chain: list[F
     if first and not given:
         _turns(plan, outer)
     if first:
-        seeds.differ(plan, _anchor(outer))
+        _draw_apart(plan, outer)
 
 
 def _anchor(loop: Looping) -> ast.Call:
@@ -271,21 +280,6 @@ def _unknown(plan: Plan, arguments: Given) -> None:
         "cannot determine where these batches come from; every rank draws its own, the same number each, from all of the data",
         "let every rank draw from a part of the data of its own",
     )
-
-
-def _computed_from(nodes: Iterable[ast.expr], program: Program) -> list[ast.expr]:
-    """Expressions and those that the variables in them were assigned, back to where nothing more is known."""
-    found: list[ast.expr] = []
-    waiting = list(nodes)
-    while waiting:
-        node = waiting.pop(0)
-        if node in found:
-            continue
-        found.append(node)
-        for each in nodes_in(node, ast.Name):
-            if isinstance(each.ctx, ast.Load):
-                waiting += [origin.value for origin in origins(each, program)]
-    return found
 
 
 def _is_cut(part: ast.AST, outer: Looping, program: Program) -> TypeGuard[ast.Subscript]:
@@ -340,7 +334,7 @@ def _generated(plan: Plan, node: ast.expr) -> bool:
                 what = "this model carries state from batch to batch, and which samples follow each other is not known"
                 raise Refuse("HVD213", program.statement(call), what, "give every rank a part of the series of its own")
             deal(plan, call, DEALT)
-            seeds.together(plan, call, makers)
+            seeds.agree(plan, [call])
             return True
     return False
 
@@ -359,7 +353,7 @@ def _cuts_samples(maker: ast.AST) -> bool:
 
 
 def _dealt(plan: Plan, inputs: list[ast.expr], outer: Looping) -> bool:
-    """Deal out the batches that are taken from an iterator by `next`, where the iterator is made."""
+    """Deal out the batches that are taken from an iterator by `next`, where the iterator is made, in one order."""
     program, done = plan.program, False
     for held in _taken(inputs, program):
         made = origins(held, program)
@@ -370,13 +364,14 @@ def _dealt(plan: Plan, inputs: list[ast.expr], outer: Looping) -> bool:
             deal = spell(plan, held, "itertools.islice")
             code = f"{name} = {deal}({name}, {world.rank}, None, {world.size})"
             plan.patch(held).after(made[0].statement, code, DEALT)
+            seeds.agree(plan, [held])
             done = True
     return done
 
 
 def _taken(inputs: list[ast.expr], program: Program) -> Iterator[ast.expr]:
     """The iterators that some values are taken from by `next`."""
-    for source in _computed_from(inputs, program):
+    for source in computed_from(inputs, program):
         for call in nodes_in(source, ast.Call):
             if "builtins.next" in program.names(call.func) and call.args:
                 yield call.args[0]

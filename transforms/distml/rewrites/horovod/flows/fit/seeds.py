@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from distml.rewrites.horovod.aspects.drawing import generators
 from distml.rewrites.horovod.aspects.orders import is_unseeded
+from distml.rewrites.horovod.aspects.origins import computed_from
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
@@ -15,9 +16,8 @@ from distml.source.nodes import walk
 from distml.training.callers import leading_to, run_by
 from distml.training.callsites import argument, called
 from distml.training.program import Program
-from distml.training.remembered import remembered
 from distml.training.syntax import is_given, nodes_in, runs_as_script
-from distml.training.values import Class, Constant, Foreign
+from distml.training.values import Class, Constant, Foreign, Instance
 
 ALIKE = Note(
     "drawn alike on every rank",
@@ -39,29 +39,58 @@ _SPLITS = re.compile(
     r"sklearn\.(model_selection|cross_validation)\.(train_test_split|\w*ShuffleSplit)|sklearn\.utils\.(shuffle|resample)"
     r"|sklearn\.datasets\.make_\w+|pandas\..*\.sample"
 )
+_SHUFFLES = re.compile(r"tensorflow\.(random\.)?(random_)?shuffle")
 _FOLDS = re.compile(r"sklearn\.model_selection\.(Stratified)?KFold")
 
 
-def agree(plan: Plan, arrays: Iterable[ast.expr], inside: bool = True) -> None:
+def agree(plan: Plan, arrays: Iterable[ast.expr], inside: bool = True, classes: bool = True) -> None:
     """Let all ranks hold the same arrays in the same order, so that the parts they take are disjoint.
 
-    What is drawn in loops counts only if the parts are taken `inside` of them too. Raises `Refuse` where a file that must
-    not be changed draws them.
+    What is drawn in loops counts only if the parts are taken `inside` of them too, what methods of `classes` draw only if all
+    that they give is divided. Raises `Refuse` where a file that must not be changed draws them.
     """
     program = plan.program
-    sources = {source for each in arrays for source in program.sources(each)}
+    sources = _made_of([*arrays], program, classes)
+    sources |= {made for call in program.calls if _arranges(call, program) for made in generators(call, program)}
     for source in () if is_seeded(program, "numpy") else sources:
         if isinstance(source, ast.Call) and _splits(source, program) and not _says(source, "random_state"):
             plan.patch(source).keyword(source, "random_state", "0", ALIKE)
     for source in sources:
         if isinstance(source, ast.Call) and is_unseeded(source, program) and (inside or _prepares(source, program)):
             plan.patch(source).argument(source, "0", ALIKE)
+        if isinstance(source, ast.Call) and program.matches(source.func, _SHUFFLES) and not _says(source, "seed"):
+            plan.patch(source).keyword(source, "seed", "0", ALIKE)
     for library in ("numpy", "random"):
         drawn = next((each for each in _draws(program, library, sources) if inside or not _looped(program, each)), None)
         if drawn is not None:
             _begin_alike(plan, library)
         if drawn is not None and not is_seeded(program, library):
             _seed(plan, drawn, library)
+
+
+def _made_of(arrays: list[ast.expr], program: Program, classes: bool = True) -> set[ast.AST]:
+    """What arrays are computed from, and what is called in the functions, generators and `classes` that give them."""
+    found = {source for each in computed_from(arrays, program) for source in program.sources(each)}
+    makers: list[ast.AST] = [each for each in found if isinstance(each, ast.FunctionDef)]
+    makers += [function for each in found if isinstance(each, ast.Call) for function in run_by(each, program)]
+    called = {*_run_by_all([*makers, *_classes(arrays, program)] if classes else [], program, ())}
+    return found | called | {made for each in called for made in generators(each, program)}
+
+
+def drawn(arrays: Iterable[ast.expr], program: Program) -> bool:
+    """Whether what gives some arrays draws from a generator of all."""
+    return bool(_libraries((each for each in _made_of([*arrays], program) if isinstance(each, ast.Call)), program))
+
+
+def _classes(arrays: Iterable[ast.expr], program: Program) -> list[ast.AST]:
+    """The classes of the objects that arrays come from."""
+    made = (value.type for each in arrays for value in program.of(each) if isinstance(value, Instance))
+    return [each.node for kind in made for each in program.lineage(kind) if isinstance(each, Class)]
+
+
+def _arranges(call: ast.Call, program: Program) -> bool:
+    """Whether a call shuffles something, outside of what gives batches."""
+    return called(call, program) in ("shuffle", "permutation") and not _within(program, call)
 
 
 def _begin_alike(plan: Plan, library: str) -> None:
@@ -183,19 +212,12 @@ def _says(call: ast.Call, name: str) -> bool:
 
 
 def _draws(program: Program, library: str, sources: set[ast.AST]) -> Iterator[ast.Call]:
-    """Those of the calls that draw by which what is trained on is drawn."""
-    return (call for call, shuffles in _drawing(program, library) if shuffles or call in sources)
-
-
-@remembered
-def _drawing(program: Program, library: str) -> list[tuple[ast.Call, bool]]:
-    """The calls that draw, outside of what gives batches, and whether they shuffle."""
-    found = []
+    """The calls that draw by which what is trained on is drawn, or that shuffle something outside of what gives batches."""
     for call in program.calls:
         names = {name for name in program.names(call.func) if _DRAWS.fullmatch(name)}
-        if any(name.startswith(library + ".") for name in names) and not _within(program, call):
-            found.append((call, any(name.endswith((".shuffle", ".permutation")) for name in names)))
-    return found
+        if any(name.startswith(library + ".") for name in names):
+            if call in sources or _arranges(call, program):
+                yield call
 
 
 def _looped(program: Program, node: ast.AST) -> bool:
@@ -241,9 +263,7 @@ def orders(program: Program, loop: ast.AST, arrays: Iterable[ast.expr]) -> bool:
     sources = {source for each in arrays for source in program.sources(each)}
     for call in nodes_in(loop, ast.Call):
         draws = program.matches(call.func, _DRAWS) or bool(generators(call, program))
-        if _splits(call, program) or (
-            draws and (call in sources or called(call, program) in ("shuffle", "permutation"))
-        ):
+        if _splits(call, program) or (draws and (call in sources or _arranges(call, program))):
             return True
     return False
 

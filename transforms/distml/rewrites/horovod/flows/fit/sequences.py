@@ -45,7 +45,7 @@ def deal(plan: Plan, call: ast.Call, x: ast.expr) -> bool:
     if plan.options.shard != "auto" or not owners or carries_state(plan.program, plan.program.unit(call)):
         return False
     asked = _asked(owners, plan.program)
-    seeds.agree(plan, [x])
+    seeds.agree(plan, [x], classes=False)
     alike = seeds.together(plan, x, owners, asked)
     own = seeds.drawn_by(asked, plan.program)
     seeds.generators_apart(plan, x, asked)

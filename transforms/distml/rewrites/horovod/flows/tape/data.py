@@ -29,7 +29,7 @@ from distml.training.counting import BARS
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import mentions, names_in, nodes_in
-from distml.training.values import Callable, Class, Constant, Instance
+from distml.training.values import Callable, Constant
 
 _PART = Note(
     "shard the batches evenly across ranks",
@@ -131,11 +131,12 @@ def _steps(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
     """A loop that counts, and draws or cuts a batch in each turn; of two, the one that other steps are taken in too."""
     heads = _heads(plan.program)
     for number, turn in enumerate(way.turns):
-        if turn.kind == "things" or _is_few(turn) or any(each.node in heads for each in way.turns[number + 1 :]):
+        sliced = turn.kind == "count" and _slices(turn, way)
+        repeats = _is_few(turn) and not sliced
+        if turn.kind == "things" or repeats or any(each.node in heads for each in way.turns[number + 1 :]):
             continue
         if turn.node in seen:
             return True
-        sliced = turn.kind == "count" and _slices(turn, way)
         drawn = False if sliced else _draws(plan, turn, way)
         if sliced or drawn:
             seen.add(turn.node)
@@ -323,10 +324,6 @@ def _every_nth(plan: Plan, turn: Turn) -> None:
         )
         return
     seeds.agree(plan, [inner])
-    made = [value.type for value in program.of(inner) if isinstance(value, Instance)]
-    seeds.together(
-        plan, inner, [each.node for kind in made for each in program.lineage(kind) if isinstance(each, Class)]
-    )
     _deal(plan, inner)
     if isinstance(turn.node, ast.For):
         progress.of_batches(plan, turn.node, inner)
