@@ -84,7 +84,8 @@ def evaluate_call(run: Run, scope: Scope, node: ast.Call) -> Value:
             put_into(run, scope, node.func.value, given)
         if run.watch is not None and isinstance(receiver, Instance):
             _keep(run, names.attribute(run, receiver, node.func.attr, place), given)
-        return _method(run, scope, receiver, node.func.attr, given, named, place)
+        result = _method(run, scope, receiver, node.func.attr, given, named, place)
+        return result if run.watch is None else run.watch.given(node, result, place)
     function = value(run, scope, node.func)
     _keep(run, function, given)
     return called(run, scope, function, given, named, place)

@@ -29,6 +29,8 @@ class Watch:
     """The names of functions whose result is the same on all ranks."""
     texts: frozenset[str] = frozenset()
     """The methods and attributes of objects of libraries by which a text is told."""
+    trains: frozenset[str] = frozenset()
+    """The functions that train on a batch, as the program spells them: each rank gives them its own."""
     _known: dict[int, tuple[ast.AST, bool]] = field(default_factory=dict)
 
     def tells(self, node: ast.AST) -> bool:
@@ -47,6 +49,11 @@ class Watch:
         """Whether one of some values is made of what all ranks agreed on."""
         keys = [key(each) for each in values]
         return any(f"{name}@" in each for each in keys for name in self.alike)
+
+    def given(self, node: ast.Call, result: Value, place: Place) -> Value:
+        """What a call gives: of this rank's batch, where that is trained on."""
+        trains = bool(self.trains) and ast.unparse(node.func) in self.trains
+        return owned(result, Local(WHY, place, data=True)) if trains else result
 
     def within(self, node: ast.AST) -> bool:
         """Whether a watched call or assignment stands in `node`."""

@@ -6,11 +6,12 @@ import ast
 import re
 from typing import NamedTuple
 
+from distml.rewrites.horovod.aspects.origins import origins
 from distml.training.callers import run_by
 from distml.training.callsites import argument, argument_for
 from distml.training.program import Program
-from distml.training.syntax import nodes_in, receiver_of
-from distml.training.values import PATH, Class, Foreign
+from distml.training.syntax import nodes_in, receiver_of, values_given
+from distml.training.values import PATH, Class, Constant, Foreign
 
 NOTHING, FILE, FOLDER = "nothing", "file", "folder"
 """What a rank that is not to write is given: a file that forgets, one of its own by the same name, a folder of its own."""
@@ -95,6 +96,8 @@ _WRITES = (
     (re.compile(r"lmdb\.open|lmdb\.Environment"), (0, "path")),
 )
 """What writes a whole file, and by which argument it is told which."""
+_SHOWN = re.compile(r"\.(png|jpe?g|gif|bmp|tiff?|svg|pdf|eps|webp|mp4|avi|mov|wav|mp3|flac|ogg|html)$", re.IGNORECASE)
+_PATHS = frozenset({"os.path.join", "builtins.str", PATH.removesuffix("()")})
 
 
 def opened(call: ast.Call, program: Program) -> Opened | None:
@@ -151,6 +154,41 @@ def written(call: ast.Call, program: Program) -> ast.expr | None:
         return None
     where = next((where for pattern, where in _WRITES if any(map(pattern.fullmatch, names))), None)
     return None if where is None else _given(call, *where)
+
+
+def pictures(call: ast.Call, program: Program) -> bool:
+    """Whether a call, from which nothing is taken, is given what it puts into a picture or a film, whatever library it is of."""
+    if not isinstance(program.parent(call), ast.Expr) or run_by(call, program):
+        return False
+    given = values_given(call)
+    paths = [each for each in given if _SHOWN.search(_ending(each, program))]
+    return bool(paths) and any(each not in paths and not _is_text(each, program) for each in given)
+
+
+def _is_text(node: ast.expr, program: Program) -> bool:
+    values = program.of(node)
+    return bool(values) and all(isinstance(each, Constant) for each in values)
+
+
+def _ending(node: ast.expr, program: Program, depth: int = 4) -> str:
+    """What the text that an expression puts together ends with, as far as that is written out."""
+    inner: ast.expr | None = None
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=[*_, last]):
+            inner = last
+        case ast.BinOp(left=left, op=ast.Mod()):
+            inner = left
+        case ast.BinOp(right=right, op=ast.Add() | ast.Div()):
+            inner = right
+        case ast.Call(func=ast.Attribute(value=text, attr="format")):
+            inner = text
+        case ast.Call(args=[*_, last]) if program.names(node.func) & _PATHS:
+            inner = last
+        case ast.Name() | ast.Attribute():
+            inner = next((each.value for each in origins(node, program) if each.whole), None)
+    return _ending(inner, program, depth - 1) if inner is not None and depth else ""
 
 
 def _opened(call: ast.Call, program: Program, forms: tuple[_Form, ...]) -> Opened | None:

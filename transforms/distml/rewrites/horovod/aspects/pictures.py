@@ -13,26 +13,33 @@ import re
 from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.during import during_training
 from distml.rewrites.horovod.aspects.idle import runs
-from distml.rewrites.horovod.aspects.outputs import guard, guarded, private
+from distml.rewrites.horovod.aspects.outputs import COMMANDS, guard, guarded, kind_of, private
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.notes import WRITTEN
 from distml.rewrites.horovod.plan import Plan
+from distml.training.program import Program
 from distml.training.syntax import values_given
 
-_WRITES = re.compile(
-    r"scipy\.misc\.(imsave|toimage\(\)\.save)|matplotlib\.(pyplot|pylab|image)\.(savefig|imsave)|cv2\.imwrite"
-    r"|imageio(\.v2|\.v3)?\.(imwrite|imsave|mimsave|mimwrite)|skimage\.io\.imsave|torchvision\.utils\.save_image"
-    r"|keras\.(preprocessing\.image|utils)\.(save_img|array_to_img\(\)\.save)|PIL\.Image\.(open|fromarray|new)\(\)(\.\w+\(\))*\.save"
-    r"|matplotlib\.backends\.\w+\.\w+\(\)\.print_\w+|scipy\.io\.wavfile\.write|librosa\.output\.write_wav|soundfile\.write"
-    r"|os\.system|subprocess\.(run|call|check_call|Popen)"
+_WRITES = re.compile(rf"matplotlib\.backends\.\w+\.\w+\(\)\.print_\w+|{COMMANDS.pattern}")
+"""What may write a file beside what is known to put something out."""
+_LINES = re.compile(
+    r"builtins\.print|(absl\.|tensorflow\.)?logging\..*|(builtins|pathlib\.Path\(\))\.open\(\)\.\w+"
+    r"|tensorflow\.summary\.\w+|wandb\.\w+|tensorboard_logger\.\w+"
 )
+"""What adds a line to a file, or a number to a log."""
+
+
+def saves(call: ast.Call, program: Program) -> bool:
+    """Whether a call writes a whole file, such as weights or a picture."""
+    whole = kind_of(call, program) == "file" and not program.matches(call.func, _LINES)
+    return whole and not private(call, program)
 
 
 def by_rank_zero(plan: Plan) -> None:
     """Put such calls under rank 0, where they are made during the training and nothing is done with what they give."""
     program = plan.program
     for call in program.calls:
-        if program.matches(call.func, _WRITES) and _moves(call, plan):
+        if (program.matches(call.func, _WRITES) or saves(call, program)) and _moves(call, plan):
             statement = program.statement(call)
             if isinstance(statement, ast.Expr) and statement.value is call:
                 guard(plan, statement, "file")

@@ -9,7 +9,7 @@ from functools import partial
 
 from distml.rewrites.horovod.aspects import intervals
 from distml.rewrites.horovod.aspects.intervals import end_sooner, limits
-from distml.rewrites.horovod.aspects.outputs import checkpoint
+from distml.rewrites.horovod.aspects.pictures import saves
 from distml.rewrites.horovod.aspects.rates import settings
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.aspects.uniform import ITERATIONS
@@ -23,7 +23,9 @@ from distml.training.callers import Reach
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
 
-_JUDGES = re.compile(r"keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.(evaluate|predict)")
+_JUDGES = re.compile(
+    r"keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.((evaluate|predict)(_generator)?|(test|predict)_on_batch)"
+)
 
 
 def shorten(plan: Plan) -> None:
@@ -75,7 +77,7 @@ def _as_often(plan: Plan, training: Reach, judging: Reach) -> None:
 
 
 def _saves(program: Program) -> Iterator[ast.AST]:
-    return (each for each in program.calls if checkpoint(each, program))
+    return (each for each in program.calls if saves(each, program))
 
 
 def _evaluations(program: Program) -> Iterator[ast.AST]:
