@@ -288,3 +288,27 @@ def test_a_star_comes_before_the_module_it_takes_from(read, folder: Path) -> Non
 def test_a_method_that_gives_its_object_back_may_be_called_by_any_expression(read, called: str) -> None:  # type: ignore[no-untyped-def]
     program = read(f"net = torch.nn.Linear(1, 1)\nmade = {called}")
     assert found(program, "made") <= {"torch.nn.Linear()"}
+
+
+CHOSEN = {
+    "an attribute by its name": "getattr(nets, name)",
+    "a table of names": "vars(nets)[name]",
+    "the file's own names": "globals()[name]",
+    "a module by its name": "getattr(importlib.import_module('nets'), name)",
+    "a dict": "{'a': nets.Net, 'b': nets.Deep}[name]",
+    "a dict with a default": "{'a': nets.Net}.get(name, nets.Deep)",
+    "a function with branches": "chosen(name)",
+}
+
+
+@pytest.mark.parametrize("way", CHOSEN)
+def test_a_class_that_is_chosen_by_a_name_nobody_knows_is_any_of_them(read, way: str) -> None:  # type: ignore[no-untyped-def]
+    program = read(
+        "import sys, importlib\nimport nets\nfrom nets import Net, Deep\nname = sys.argv[1]\n"
+        "def chosen(name):\n    if name == 'a':\n        return nets.Net\n    return nets.Deep\n"
+        f"kind = {CHOSEN[way]}\nmade = kind()\nheld = made.optimizer",
+        nets="from tensorflow import keras\n"
+        "class Net:\n    def __init__(self):\n        self.optimizer = keras.optimizers.Adam()\n"
+        "class Deep:\n    def __init__(self):\n        self.optimizer = keras.optimizers.SGD()",
+    )
+    assert {"keras.optimizers.Adam()", "keras.optimizers.SGD()"} <= found(program, "held")

@@ -87,6 +87,7 @@ class Calls:
     lineage: abc.Callable[[Class], list[Class | Foreign]]
     module_of: abc.Callable[[Unit, str], Values]
     exported: abc.Callable[[Module, str], Values]
+    any_of: abc.Callable[[Values], Values]
 
     def call(self, node: ast.Call, unit: Unit) -> Values:
         """What a call can give; its arguments reach the parameters of what it can call."""
@@ -249,7 +250,7 @@ class Calls:
         names = _texts(given.positional[1])
         found = frozenset(v for each in names for v in self.attribute(given.first, each))
         modules = frozenset(v.step(".?") for v in given.first if isinstance(v, Foreign) and v.node is None)
-        return found or (NOTHING if names else modules) or None
+        return found or (NOTHING if names else modules | self.any_of(given.first)) or None
 
     def _eval(self, given: Arguments, node: ast.Call, unit: Unit) -> Values | None:
         names = _texts(given.first) if len(given.positional) == 1 else []
@@ -258,6 +259,10 @@ class Calls:
     def _import_module(self, given: Arguments, node: ast.Call, unit: Unit) -> Values | None:
         names = _texts(given.first) if len(given.positional) == 1 else []
         return frozenset(v for each in names for v in self.module_of(unit, each)) or None
+
+    def _namespace(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
+        """A module, as the table of its names."""
+        return frozenset(each for each in given.first if isinstance(each, Module)) or frozenset({Module(unit.source)})
 
     def _new_dict(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
         return self._keyed(given, node, unit, defaults=False)
@@ -361,6 +366,7 @@ _KNOWN: dict[str, Known] = {
     "builtins.getattr": Calls._getattr,
     "builtins.eval": Calls._eval,
     "importlib.import_module": Calls._import_module,
+    **dict.fromkeys(("builtins.globals", "builtins.vars"), Calls._namespace),
     "builtins.dict": Calls._new_dict,
     "collections.defaultdict": Calls._new_defaultdict,
     "builtins.super": Calls._super,

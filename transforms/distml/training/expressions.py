@@ -158,6 +158,9 @@ class Expressions(Calls):
             return frozenset(v.step("[:]") if isinstance(v, Foreign) else v for v in whole)
         keys = [v.value for v in index if isinstance(v, Constant) and isinstance(v.value, str | int)]
         found = set(items((v for v in whole if isinstance(v, Foreign)), self.store))
+        for module in (v for v in whole if isinstance(v, Module)):
+            named = (self.exported(module, key) for key in keys if isinstance(key, str))
+            found |= frozenset().union(*named) if keys else self.any_of(frozenset({module}))
         for box in (v for v in whole if isinstance(v, Box)):
             found |= {v for key in keys or [ANY] for v in self.store.item(box, key)} or set(self.store.item(box))
         return frozenset(found)

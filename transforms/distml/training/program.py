@@ -27,7 +27,7 @@ from distml.training.statements import Statements, library
 from distml.training.store import Store
 from distml.training.syntax import nodes_in, only_in_script, values_given
 from distml.training.unit import Unit
-from distml.training.values import NOTHING, Box, Callable, Foreign, Instance, Module, Values, canonical
+from distml.training.values import NOTHING, Box, Callable, Class, Foreign, Instance, Module, Values, canonical
 
 PASSES = 12
 MOST_MODULES = 60
@@ -196,6 +196,15 @@ class Program(Statements, Keeper):
         if inner is not None and (inner.location in self.units or self._takes(inner)):
             return frozenset({Module(inner)})
         return found
+
+    def any_of(self, values: Values) -> Values:
+        """The functions and classes of modules of the program, one of which has a name that nobody knows."""
+        known = [(each, self.units.get(each.source.location)) for each in values if isinstance(each, Module)]
+        names = [
+            (each, name) for each, unit in known if unit and self.guessed() for name in unit.lexical.names(unit.tree)
+        ]
+        found = frozenset(value for each, name in names for value in self.exported(each, name))
+        return frozenset(value for value in found if isinstance(value, Callable | Class))
 
     # Questions
 

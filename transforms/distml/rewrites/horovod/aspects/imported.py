@@ -156,7 +156,8 @@ def uses(plan: Plan, user: Unit, unit: Unit) -> bool:
 @remembered
 def _imported_by(user: Unit, program: Program) -> set[str]:
     """The files that a file imports."""
-    found: set[str] = set()
+    called = (program.of(call) for call in nodes_in(user.tree, ast.Call))
+    found = {each.source.location for values in called for each in _modules(values)}
     for node in nodes_in(user.tree, ast.Import):
         modules = (each for alias in node.names for each in _modules(program.module_of(user, alias.name)))
         found |= {each.source.location for each in modules}
