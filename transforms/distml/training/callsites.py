@@ -110,6 +110,17 @@ def argument_for(call: ast.Call, function: Function, name: str, program: Program
     return argument(call, at, name)
 
 
+def default_of(function: Function, name: str) -> ast.expr | None:
+    """What a function takes for a parameter that is not given."""
+    args = function.args
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [
+        *zip(reversed(positional), reversed(args.defaults), strict=False),
+        *zip(args.kwonlyargs, args.kw_defaults, strict=True),
+    ]
+    return next((value for arg, value in pairs if arg.arg == name), None)
+
+
 def takes_receiver(call: ast.Call, function: Function, program: Program) -> bool:
     """Whether the first parameter of a method is not among the arguments of a call: the object it is called on."""
     if isinstance(function, ast.Lambda) or not isinstance(program.parent(function), ast.ClassDef):

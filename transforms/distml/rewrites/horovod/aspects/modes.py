@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.aspects.purposes import TRAINING, default, purposes
+from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.source.nodes import walk
-from distml.training.callsites import argument_for
+from distml.training.callsites import argument_for, default_of
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in
@@ -163,7 +163,7 @@ def _condition(function: Function, mode: Mode, value: ast.expr, program: Program
 
 def _given(call: ast.Call, function: Function, name: str, program: Program) -> ast.expr | None:
     """What a call gives for a parameter, or what the function takes then."""
-    return argument_for(call, function, name, program) or default(function, name)
+    return argument_for(call, function, name, program) or default_of(function, name)
 
 
 def _assigned(function: Function, name: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from distml.source.nodes import walk
 from distml.training.callers import Reach, run_by
-from distml.training.callsites import argument_for, called
+from distml.training.callsites import argument_for, called, default_of
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in
@@ -222,19 +222,8 @@ def constant(node: ast.expr | None, stack: tuple[ast.Call, ...], program: Progra
     function = program.function(node) if isinstance(node, ast.Name) else None
     if not stack or function is None or not isinstance(node, ast.Name) or _assigned(function, node.id):
         return None
-    given = argument_for(stack[-1], function, node.id, program) or default(function, node.id)
+    given = argument_for(stack[-1], function, node.id, program) or default_of(function, node.id)
     return constant(given, stack[:-1], program)
-
-
-def default(function: Function, name: str) -> ast.expr | None:
-    """What a function takes for a parameter that is not given."""
-    args = function.args
-    positional = [*args.posonlyargs, *args.args]
-    pairs = [
-        *zip(reversed(positional), reversed(args.defaults), strict=False),
-        *zip(args.kwonlyargs, args.kw_defaults, strict=True),
-    ]
-    return next((value for arg, value in pairs if arg.arg == name), None)
 
 
 def _assigned(function: ast.AST, name: str) -> bool:

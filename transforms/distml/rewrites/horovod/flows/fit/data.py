@@ -194,7 +194,7 @@ def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast
     else:
         drawn = seeds.together(plan, x, _makers(plan.program, x))
         judged = arguments.one("validation_data")
-        if judged is not None and {*drawn} & {*seeds.drawn_in(_makers(plan.program, judged), plan.program)}:
+        if judged is not None and {*drawn} & {*seeds.drawn_in(judged, plan.program)}:
             plan.warn(
                 "HVD302",
                 x,

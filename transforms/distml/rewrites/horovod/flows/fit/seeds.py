@@ -15,6 +15,7 @@ from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
 from distml.training.callers import leading_to, run_by
 from distml.training.callsites import argument, called
+from distml.training.decided import calls_behind
 from distml.training.program import Program
 from distml.training.syntax import is_given, nodes_in, runs_as_script
 from distml.training.values import Class, Constant, Foreign, Instance
@@ -155,9 +156,10 @@ def _seed(plan: Plan, node: ast.AST, library: str) -> None:
     behind_start(plan, unit, f"{seed}(0)", ALIKE)
 
 
-def drawn_in(owners: Iterable[ast.AST], program: Program) -> list[str]:
-    """What seeds the generators of all from which functions draw, or functions that they call."""
-    return [SEED[each] for each in _libraries([*_run_by_all(owners, program, ())], program)]
+def drawn_in(given: ast.expr, program: Program) -> list[str]:
+    """What seeds the generators of all from which comes what is given, by what functions of the program are told for that."""
+    made = [call for each in computed_from([given], program) for call in nodes_in(each, ast.Call)]
+    return [SEED[each] for each in _libraries([*made, *calls_behind(made, program)], program)]
 
 
 def drawn_by(functions: Container[ast.AST], program: Program) -> list[str]:
