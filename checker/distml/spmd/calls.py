@@ -17,6 +17,7 @@ from distml.spmd.flow import LeftError
 from distml.spmd.library import ALIKE, MAIN_NAMES, TELLING, operations
 from distml.spmd.run import MAX_CALLS, Run
 from distml.spmd.told import MAYBE, chosen, fetched, given_by
+from distml.spmd.trace import Event
 from distml.spmd.values import (
     Class,
     Container,
@@ -85,7 +86,11 @@ def evaluate_call(run: Run, scope: Scope, node: ast.Call) -> Value:
         if run.watch is not None and isinstance(receiver, Instance):
             _keep(run, names.attribute(run, receiver, node.func.attr, place), given)
         result = _method(run, scope, receiver, node.func.attr, given, named, place)
-        return result if run.watch is None else run.watch.given(node, result, place)
+        if run.watch is None:
+            return result
+        if run.watch.steps_by(node):
+            run.say(lambda chain: Event("step", place, chain))
+        return run.watch.given(node, result, place)
     function = value(run, scope, node.func)
     _keep(run, function, given)
     return called(run, scope, function, given, named, place)

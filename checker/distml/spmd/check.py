@@ -18,7 +18,7 @@ from distml.spmd.arguments import bind
 from distml.spmd.calls import invoke
 from distml.spmd.compare import cause, parting, without
 from distml.spmd.doubt import doubtful, exchanged, sends_alone
-from distml.spmd.files import FileFacts, facts_of
+from distml.spmd.files import FileFacts, facts_of, follow
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.language import LANGUAGE
 from distml.spmd.library import RANKS
@@ -63,6 +63,8 @@ def certified(
     Raises:
         UnreadableError: The file cannot be parsed.
     """
+    if watch is not None and watch.steps:
+        follow(frozenset(watch.stepping), project)
     facts = facts_of(source, project)
     checker = _Checker(facts, min(deadline, time.process_time() + SECONDS), watch, script)
     with suppress(RecursionError):  # expressions of absurd depth

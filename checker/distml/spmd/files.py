@@ -142,7 +142,8 @@ class FileFacts:
                 own = facts is self and not definition.name.startswith("__")
                 if own or id(definition) in outer:
                     spoken.setdefault(definition.name, set()).update(names)
-        return tuple(_leading_to(goal, spoken) for goal in (words(), _ASKING, frozenset({"DistributedSampler"})))
+        goals = words() | _further.get(self.project, frozenset()), _ASKING, frozenset({"DistributedSampler"})
+        return tuple(_leading_to(goal, spoken) for goal in goals)
 
     @cached_property
     def mentioned(self) -> tuple[tuple[Definition, frozenset[str]], ...]:
@@ -285,6 +286,14 @@ class FileFacts:
 
 
 _known: WeakKeyDictionary[Project, dict[str, FileFacts]] = WeakKeyDictionary()
+
+
+_further: WeakKeyDictionary[Project, frozenset[str]] = WeakKeyDictionary()
+
+
+def follow(words: frozenset[str], project: Project) -> None:
+    """Take calls by some names for communication too, in the files of a project that has not been looked at."""
+    _further[project] = words
 
 
 def facts_of(source: SourceFile, project: Project) -> FileFacts:

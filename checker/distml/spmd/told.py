@@ -31,6 +31,8 @@ class Watch:
     """The methods and attributes of objects of libraries by which a text is told."""
     trains: frozenset[str] = frozenset()
     """The functions that train on a batch, as the program spells them: each rank gives them its own."""
+    steps: frozenset[str] = frozenset()
+    """The calls, and functions, by which all ranks take a step together, as the program spells them."""
     _known: dict[int, tuple[ast.AST, bool]] = field(default_factory=dict)
 
     def tells(self, node: ast.AST) -> bool:
@@ -54,6 +56,15 @@ class Watch:
         """What a call gives: of this rank's batch, where that is trained on."""
         trains = bool(self.trains) and ast.unparse(node.func) in self.trains
         return owned(result, Local(WHY, place, data=True)) if trains else result
+
+    @property
+    def stepping(self) -> set[str]:
+        """The last names of the functions by which steps are taken."""
+        return {each.partition("(")[0].rpartition(".")[2] for each in self.steps}
+
+    def steps_by(self, node: ast.Call) -> bool:
+        """Whether a call takes a step of all ranks."""
+        return bool(self.steps) and (ast.unparse(node.func) in self.steps or ast.unparse(node) in self.steps)
 
     def within(self, node: ast.AST) -> bool:
         """Whether a watched call or assignment stands in `node`."""

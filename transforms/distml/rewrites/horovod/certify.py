@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from distml.diagnostics.model import Diagnostic
 from distml.rewrites.horovod.aspects.reports import reports, shown_at
 from distml.rewrites.horovod.flows.fit.models import calls
+from distml.rewrites.horovod.flows.session_graph import graph_of
 from distml.rewrites.horovod.plan import Plan, Remark
 from distml.rewrites.model import Rewritten
 from distml.source.file import SourceFile
@@ -62,14 +63,16 @@ def certify(plan: Plan, made: Mapping[str, Rewritten]) -> None:
 def _watch(plan: Plan) -> Watch:
     """What tells numbers in the program, and the functions of the rewriter's own that give all ranks the same."""
     trees = [unit.tree for unit in plan.program.units.values()]
-    told = (call for tree in trees for call in nodes_in(tree, ast.Call) if reports(call, plan.program))
-    names = {ast.unparse(call.func) for call in told}
+    reporting = (call for tree in trees for call in nodes_in(tree, ast.Call) if reports(call, plan.program))
+    names = {ast.unparse(call.func) for call in reporting}
     texts = {place for tree in trees for node in walk(tree) for place in shown_at(node, plan.program)}
     wrappers = {spelled for (_, name), spelled in plan.spelled.items() if name == "on_rank_zero"}
     wrapped = {f"{wrapper}({name})" for wrapper in wrappers for name in names}
     alike = {spelled for (_, name), spelled in plan.spelled.items() if name not in _OWN}
     trains = {ast.unparse(call.func) for call in calls(plan.program, "train_on_batch")}
-    return Watch(frozenset(names | wrapped), frozenset(alike), frozenset(texts), frozenset(trains))
+    steps = trains | {ast.unparse(run.call) for run in graph_of(plan.program).runs}
+    told = frozenset(names | wrapped), frozenset(alike), frozenset(texts)
+    return Watch(*told, frozenset(trains), frozenset(steps))
 
 
 def _location(unit: Unit) -> str:

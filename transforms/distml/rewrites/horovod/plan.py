@@ -113,8 +113,8 @@ class Plan:
     """The names of modules that imports were added for, by location and module."""
     turns: dict[ast.stmt, str] = field(default_factory=dict)
     """The loops whose turns were divided, with the variable that holds the number of the batch, if it is a new one."""
-    dealt: set[ast.For] = field(default_factory=set)
-    """The loops in which the ranks take turns."""
+    dealt: set[ast.AST] = field(default_factory=set)
+    """The loops in which the ranks take turns, and where these read the number of a rank's own."""
     fewer: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
     """The loops of which a rank takes fewer iterations, with the variables that go on to count those of all ranks."""
     configurations: list[tuple[ast.stmt, str]] = field(default_factory=list)

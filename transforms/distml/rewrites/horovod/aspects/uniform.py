@@ -66,7 +66,7 @@ class Uniform:
         """Whether `node` is the same on every rank."""
         if node is None or isinstance(node, ast.Constant):
             return True
-        if depth == 0:
+        if depth == 0 or node in self.dealt:
             return False
         names = self.program.names(node)
         if any(name.startswith(_SETTINGS) or ITERATIONS.fullmatch(name) for name in names):

@@ -140,7 +140,8 @@ def skip_together(plan: Plan, loop: Looping, runs: list[Run], uniform: Uniform) 
         here, else_ = (stepping.holds_any(each) for each in (node.body, node.orelse))
         skips = not here and _continues(node, loop, program) and stepping.holds_any(_later(node, loop))
         if (skips or here != else_) and not plan.patch(node.test).requests.expressions.get(node.test):
-            code = "any({}(bool({{}})))" if skips or else_ else "all({}(bool({{}})))"
+            number = Uniform(program).holds(node.test)  # as often as in one process, where each rank has another
+            code = "any({}(bool({{}})))" if skips or else_ or number else "all({}(bool({{}})))"
             plan.patch(node.test).wrap(node.test, code.format(Spelling(plan).gathering(node)), _TOGETHER)
 
 

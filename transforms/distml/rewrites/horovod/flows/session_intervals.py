@@ -14,11 +14,12 @@ from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of, is
 from distml.rewrites.horovod.flows.session_outputs import saves
 from distml.rewrites.horovod.flows.session_steps import fetched
 from distml.rewrites.horovod.plan import Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping, loops_around, own_nodes
 from distml.training.callers import Reach
 from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.syntax import method_name, names_in
+from distml.training.syntax import method_name, names_in, nodes_in
 
 
 def shorten(plan: Plan) -> None:
@@ -50,12 +51,26 @@ def _shorten(plan: Plan) -> None:
                     or _sets(branch, given, graph)
                 )
 
-            def acts(branch: ast.If, judges: Callable[[ast.If], bool] = judges) -> bool:
-                return judges(branch) or training.holds_any(branch.body) != training.holds_any(branch.orelse)
+            names = _numbers(loop, program) - others - _own(loop, plan)
+            taken = [each for each in nodes_in(loop, ast.If) if _takes(each, training)]
+            asked = {name for each in taken for name in reads(each.test)} - names
 
-            names = _numbers(loop, program) - others
+            def acts(branch: ast.If, judges: Callable[[ast.If], bool] = judges, asked: set[str] = asked) -> bool:
+                return judges(branch) or _takes(branch, training) or _sets(branch, asked, graph)
+
             intervals.shorten(plan, loop, names, judges, lambda _: False)
             intervals.sooner(plan, loop, names, acts)
+
+
+def _own(loop: Looping, plan: Plan) -> set[str]:
+    """The variables of a loop that hold the number of a rank's own batch, which counts those of all ranks."""
+    made = (each for each in own_nodes(loop, ast.Assign) if not plan.dealt.isdisjoint(walk(each.value)))
+    return {name for each in made for target in each.targets for name in names_in(target)}
+
+
+def _takes(branch: ast.If, training: Reach) -> bool:
+    """Whether a branch says if steps are taken."""
+    return training.holds_any(branch.body) != training.holds_any(branch.orelse)
 
 
 def _sets(branch: ast.If, fed: set[str], graph: Graph) -> bool:

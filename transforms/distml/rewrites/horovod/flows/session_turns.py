@@ -65,6 +65,7 @@ def _counted(plan: Plan, loop: ast.For, call: ast.Call, reach: Reach) -> bool:
             _renumber(plan, loop, stop, known[loop], start)
         elif _stride(plan, call, stop) is stop:
             relate(plan, loop, stop)
+    plan.dealt.update(inner)
     for use in inner if known[loop] else ():
         plan.patch(use).wrap(use, known[loop], _TURNS)
     return True
@@ -95,6 +96,7 @@ def take_while(plan: Plan, loop: ast.While, counters: set[str], reach: Reach) ->
         patch.begin(loop, f"{known[loop]} = {name} + {world.rank}{'' if one else f' * {step}'}", _TURNS)
     for use in _uses(name, reach, loop):
         if use is not left:
+            plan.dealt.add(use)
             plan.patch(use).wrap(use, known[loop], _TURNS)
     return True
 
