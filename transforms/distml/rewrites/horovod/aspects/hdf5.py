@@ -16,8 +16,8 @@ from distml.training.syntax import nodes_in
 
 def first_only(plan: Plan) -> None:
     """Let rank 0 alone open and write them, with the statements that do no more than that."""
-    for location in list(plan.worlds):
-        for node in walk(plan.program.units[location].tree):
+    for unit in plan.units():
+        for node in walk(unit.tree):
             found = [node.value] if isinstance(node, ast.Assign) else []
             found = [item.context_expr for item in node.items] if isinstance(node, ast.With) else found
             for call in found:
@@ -35,7 +35,7 @@ def _whole(plan: Plan, node: ast.AST, call: ast.Call) -> None:
     ):
         return
     name = node.targets[0] if isinstance(node, ast.Assign) else node.items[0].optional_vars
-    if not isinstance(name, ast.Name) or path is None or not reads_only(path, plan.program) or _read_too(plan, path):
+    if not isinstance(name, ast.Name) or path is None or not reads_only(path, plan.program):
         return
     uses = [each for each in nodes_in(owner_of(node, plan.program), ast.Name) if each.id == name.id]
     found = dict.fromkeys(plan.program.statement(each) for each in uses if each is not name)
@@ -61,9 +61,3 @@ def _fills(statement: ast.stmt, name: str, plan: Plan) -> bool:
     own = isinstance(call.func.value, ast.Name) and call.func.value.id == name
     known = call.func.attr in ("create_dataset", "close", "flush")
     return own and known and all(reads_only(each, plan.program) for each in (*call.args, *call.keywords))
-
-
-def _read_too(plan: Plan, path: ast.expr) -> bool:
-    """Whether the program opens the same file in another way too."""
-    opened = (argument(call, 0, "name") for call in plan.program.calls_of("h5py.File"))
-    return sum(each is not None and ast.unparse(each) == ast.unparse(path) for each in opened) > 1

@@ -24,8 +24,9 @@ from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import SCOPES, walk
 from distml.training.around import own_nodes
 from distml.training.callers import run_by
+from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.syntax import runs_as_script, values_given
+from distml.training.syntax import is_literal, runs_as_script, values_given
 from distml.training.values import Class, Constant
 
 _LISTS = (
@@ -80,6 +81,8 @@ _KINDS = (
     ),
 )
 """What writes files of a kind, and what reads them."""
+_HDF5 = len(_KINDS)
+"""The kind of files that one call opens to write and to read."""
 
 _MODE = 3
 """The most letters of a mode, such as `rb+`, which is no name of a file."""
@@ -285,6 +288,9 @@ def _said(nodes: Iterable[ast.AST], program: Program) -> set[str]:
 def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:
     if destinations.opens_to_write(call, program):
         return set() if reads else {len(_KINDS) - 1}
+    if "h5py.File" in program.names(call.func):
+        mode = argument(call, 1, "mode")
+        return {_HDF5} if bool(reads) is (mode is None or is_literal(mode, "r")) else set()
     names = program.names(call.func) | ({f".{call.func.attr}"} if isinstance(call.func, ast.Attribute) else set())
     return {number for number, pair in enumerate(_KINDS) if any(pair[reads].fullmatch(name) for name in names)}
 

@@ -238,7 +238,9 @@ def _of_program(plan: Plan, value: Instance) -> None:
         stopping.of_program(plan, stop)
     for test in found.by_process:
         stopping.of_process(plan, test)
-    if found.decides or not found.writes or _is_read(value, program):
+    below = {each.name for each in program.lineage(value.type) if isinstance(each, Foreign)}
+    writes = found.writes or any(f"{_KERAS}{each}" in below for each in _WRITERS)
+    if found.decides or not writes or _is_read(value, program):
         return
     for call in program.calls:
         made = any(isinstance(each, Class) and each.node is value.type.node for each in program.of(call.func))

@@ -1,0 +1,68 @@
+"""A file of HDF5, which two processes cannot open to write at once, is made by rank 0 wherever that stands; readers wait."""
+
+from __future__ import annotations
+
+import pytest
+from horovod.torch.programs import rewritten_files
+
+FLOWS = {
+    "fit": """
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+model.compile("sgd", "mse")
+model.fit(x, y)
+""",
+    "tape": """
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+optimizer = tf.keras.optimizers.SGD(0.1)
+for a, b in tf.data.Dataset.from_tensor_slices((x, y)).batch(8):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(a) - b) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+""",
+    "session": """
+v1 = tf.compat.v1
+p, q = v1.placeholder(tf.float32, [None, 4]), v1.placeholder(tf.float32, [None, 1])
+step = v1.train.AdamOptimizer(0.1).minimize(tf.reduce_mean((v1.layers.dense(p, 1) - q) ** 2))
+with v1.Session() as session:
+    session.run(v1.global_variables_initializer())
+    for i in range(0, 64, 8):
+        session.run(step, {p: x[i : i + 8], q: y[i : i + 8]})
+""",
+}
+SCRIPT = """\
+import tensorflow as tf
+import files
+
+files.make("data.h5")
+x, y = files.load("data.h5")
+"""
+FILES = """\
+import h5py
+import numpy as np
+
+
+def make(path):
+    {made}
+
+
+def load(path):
+    with h5py.File(path{mode}) as f:
+        return np.array(f["x"]), np.array(f["y"])
+"""
+MADE = {
+    "with": ("with h5py.File(path, 'w') as f:", "    f.create_dataset('x', data=np.ones((64, 4)))"),
+    "opened": ("f = h5py.File(path, 'w')", "f['x'] = np.ones((64, 4))", "f.close()"),
+    "by name": ("with h5py.File(name=path, mode='w') as f:", "    f['x'] = np.ones((64, 4))"),
+}
+
+
+@pytest.mark.parametrize("mode", ["", ", 'r'", ", mode='r'"])
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("flow", FLOWS)
+def test_rank_zero_makes_it_and_all_wait(flow: str, made: str, mode: str) -> None:
+    text = FILES.format(made="\n    ".join(MADE[made]), mode=mode)
+    files = {"train.py": SCRIPT + FLOWS[flow], "files.py": text}
+    found = rewritten_files(files, "horovod")
+    assert "if not hvd.is_initialized() or hvd.rank() == 0:" in found["files.py"].split("h5py.File")[0]
+    before, _, _ = found["train.py"].partition("x, y = files.load")
+    assert any(each in before for each in ("broadcast_object(None)", 'name="written"', "waiting.run("))
