@@ -84,6 +84,8 @@ _KINDS = (
 _HDF5 = len(_KINDS)
 """The kind of files that one call opens to write and to read."""
 
+_CALLBACKS = {"keras.callbacks.ModelCheckpoint()": 0, "keras.callbacks.CSVLogger()": 2}
+"""Callbacks that write files, and of which kind."""
 _MODE = 3
 """The most letters of a mode, such as `rb+`, which is no name of a file."""
 _WAITS = {"tensorflow": "broadcast_object(None)", "keras": 'allreduce(0, name="written")'}
@@ -201,6 +203,7 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt], uniform: Uni
             files = _files(call, plan.program, 0, names)
             if files and not private(call, plan.program) and _by_first(call, plan):
                 wrote |= files
+            wrote |= {_File(each, "") for each in _by_callbacks(call, plan.program)} if not again else set()
         if again:
             read -= wrote  # it writes them anew itself
         if written & read and not _first_only(statement, plan):
@@ -210,8 +213,6 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt], uniform: Uni
             waited.add(statement)
             written = set()
         written |= wrote
-        if plan.loops[0].start == "keras":  # all wait behind what saves models of Keras already
-            written = {each for each in written if each.kind}
 
 
 def _put(statement: ast.stmt, place: ast.stmt, plan: Plan) -> bool:
@@ -293,6 +294,13 @@ def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:
         return {_HDF5} if bool(reads) is (mode is None or is_literal(mode, "r")) else set()
     names = program.names(call.func) | ({f".{call.func.attr}"} if isinstance(call.func, ast.Attribute) else set())
     return {number for number, pair in enumerate(_KINDS) if any(pair[reads].fullmatch(name) for name in names)}
+
+
+def _by_callbacks(call: ast.Call, program: Program) -> set[int]:
+    """The kinds of files that callbacks of the library write where a model of Keras is trained."""
+    given = argument(call, -1, "callbacks") if isinstance(call.func, ast.Attribute) else None
+    names = {name for each in program.sources(given) for name in program.names(each)} if given is not None else set()
+    return {kind for name, kind in _CALLBACKS.items() if name in names}
 
 
 def _by_first(call: ast.Call, plan: Plan) -> bool:

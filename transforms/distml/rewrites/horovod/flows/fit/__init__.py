@@ -90,7 +90,6 @@ def _whole(plan: Plan) -> None:
                 _quiet(plan, Given(call, program))
     plan.once(prepared.alike)
     batches.train(plan, _module)
-    files.wait_for_writes(plan, _module)
     files.load_saved(plan, _module)
     sessions.choose_gpu(plan)
 

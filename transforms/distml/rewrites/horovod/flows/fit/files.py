@@ -1,25 +1,19 @@
-"""Files that rank 0 writes and all ranks read: saved models, weights, what is in a folder of checkpoints."""
+"""Models that were saved, loaded with their optimizers."""
 
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from distml.rewrites.horovod.aspects.outputs import private
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit.models import TRAINING, Given, calls, literal
 from distml.rewrites.horovod.flows.fit.optimizers import CLASSES
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.callers import run_by
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.syntax import is_literal, method_name
-from distml.training.values import Class, Foreign
+from distml.training.values import Foreign
 
-_WAIT = Note(
-    "waits until rank 0 has written", "the other ranks would read a file that is not there yet", "file-written"
-)
 _LOAD = Note(
     "optimizer found again in the saved model",
     "the model was saved with Horovod's optimizer subclass, which Keras cannot find by itself",
@@ -30,74 +24,10 @@ _WRAP = Note(
     "a model that is loaded brings an optimizer that knows of one process only",
     "distributed-optimizer",
 )
-_READS = re.compile(
-    r"keras\.models\.load_model|keras\.saving\.load_model|tensorflow\.saved_model\.load|tensorflow\.train\.latest_checkpoint"
-    r"|os\.(listdir|walk)|glob\.(glob|iglob)|pandas\.read_csv|numpy\.load|pickle\.load|json\.load"
-)
 _LOADS = {"keras.models.load_model", "keras.saving.load_model"}
-_SAVES = {"save", "save_weights"}
 _SAVING = {"keras.models.save_model", "keras.saving.save_model", "tensorflow.saved_model.save"}
 Module = Callable[[Plan, ast.AST], str]
 """How the file of a node spells Horovod's module for Keras."""
-_CHECKPOINTS = {"keras.callbacks.ModelCheckpoint()", "keras.callbacks.CSVLogger()"}
-
-
-def wait_for_writes(plan: Plan, module: Module) -> None:
-    """Let all ranks wait behind what rank 0 writes, where the program reads files afterwards."""
-    reads = [call for call in plan.program.calls if _is_read(call, plan.program)]
-    for write in _writes(plan.program):
-        unit = plan.program.unit(write)
-        statement = plan.program.statement(write)
-        later = not private(write, plan.program) and any(_after(read, write, plan.program) for read in reads)
-        if later and unit.source.location in plan.worlds and not _for_rank_zero(write, plan.program):
-            if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign):
-                plan.patch(statement).after(statement, f'{module(plan, write)}.allreduce(0, name="written")', _WAIT)
-
-
-def _is_read(call: ast.Call, program: Program) -> bool:
-    method = method_name(call)
-    return method == "load_weights" or program.matches(call.func, _READS)
-
-
-def _writes(program: Program) -> Iterator[ast.Call]:
-    models = [call for method in ("fit", "fit_generator") for call in calls(program, method)]
-    for call in models:
-        arguments = Given(call, program)
-        for node in arguments.all("callbacks"):
-            if any(isinstance(s, ast.Call) and program.names(s) & _CHECKPOINTS for s in program.sources(node)):
-                yield call
-                break
-    for call in program.calls:
-        func = call.func
-        if program.names(func) & _SAVING:
-            yield call
-        elif isinstance(func, ast.Attribute) and func.attr in _SAVES and not run_by(call, program):
-            if func.attr == "save_weights" or any(
-                re.fullmatch(r"keras\.(Model|Sequential)\(\)(\.\w+\(\))?", name) for name in program.names(func.value)
-            ):
-                yield call
-
-
-def _after(read: ast.Call, write: ast.Call, program: Program) -> bool:
-    """Whether a read can follow a write: it stands below it, in another function or file, or in a loop with it."""
-    if program.unit(read) is not program.unit(write) or program.function(read) is not program.function(write):
-        return True
-    if (read.lineno, read.col_offset) > (write.lineno, write.col_offset):
-        return True
-    around = {each for each in program.ancestors(write) if isinstance(each, ast.For | ast.While)}
-    return any(each in around for each in program.ancestors(read))
-
-
-def _for_rank_zero(node: ast.AST, program: Program) -> bool:
-    """Whether a node is run by callbacks, which may be those of rank 0 alone: a method of one, or how a model is saved."""
-    function = program.function(node)
-    if function is not None and getattr(function, "name", "") in _SAVES and not program.calling(function):
-        return True
-    return any(
-        isinstance(above, ast.ClassDef)
-        and any(isinstance(base, Foreign) and "allback" in base.name for base in program.lineage(Class(above)))
-        for above in program.ancestors(node)
-    )
 
 
 def load_saved(plan: Plan, module: Module) -> None:

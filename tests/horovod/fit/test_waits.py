@@ -1,0 +1,66 @@
+"""All ranks wait once, in front of what reads what rank 0 has written, however many files that are; elsewhere nobody waits."""
+
+from __future__ import annotations
+
+import pytest
+from horovod.torch.programs import outcome
+
+HEAD = """\
+import numpy as np
+from tensorflow import keras
+
+x, y = np.ones((64, 4)), np.ones((64, 1))
+
+
+def made():
+    model = keras.Sequential([keras.layers.Dense(1, input_shape=(4,))])
+    model.compile("sgd", "mse")
+    return model
+
+
+model, other = made(), made()
+"""
+WRITTEN = {
+    "a model": "model.fit(x, y)\nmodel.save('net.h5')",
+    "weights": "model.fit(x, y)\nmodel.save_weights('net.h5')",
+    "two files": "model.fit(x, y)\nmodel.save_weights('net.h5')\nother.save_weights('other.h5')",
+    "by a callback": "model.fit(x, y, callbacks=[keras.callbacks.ModelCheckpoint('net.h5')])",
+    "by a callback in a list": "held = [keras.callbacks.ModelCheckpoint('net.h5')]\nmodel.fit(x, y, callbacks=held)",
+    "by a function": "def train():\n    model.fit(x, y)\n    model.save_weights('net.h5')\n\n\ntrain()",
+    "in each turn": "for turn in range(3):\n    model.fit(x, y)\n    model.save_weights('net.h5')",
+}
+READ = {
+    "weights": "model.load_weights('net.h5')",
+    "a model": "best = keras.models.load_model('net.h5')",
+    "a function": "def best():\n    return keras.models.load_model('net.h5')\n\n\nnet = best()",
+    "two files": "model.load_weights('net.h5')\nother.load_weights('other.h5')",
+    "a test": "def judge():\n    model.load_weights('net.h5')\n    print(model.evaluate(x, y))\n\n\njudge()",
+}
+WAIT = 'hvd.allreduce(0, name="written")'
+
+
+def rewritten(text: str) -> str:
+    (file,) = outcome(HEAD + text + "\n").files.values()
+    return file.source
+
+
+@pytest.mark.parametrize("read", READ)
+@pytest.mark.parametrize("written", WRITTEN)
+def test_all_wait_once_in_front_of_what_reads(written: str, read: str) -> None:
+    found = rewritten(f"{WRITTEN[written]}\n{READ[read]}")
+    assert found.count(WAIT) == 1
+    lines = found.splitlines()
+    at = next(number for number, line in enumerate(lines) if WAIT in line)
+    text = READ[read].rpartition("\n\n\n")[2].splitlines()[0].partition(" = ")
+    assert (text[2] or text[0]).partition("(")[0] in lines[at + 1]
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_nobody_waits_where_nothing_is_read(written: str) -> None:
+    assert WAIT not in rewritten(f"model.load_weights('begin.h5')\n{WRITTEN[written]}\nprint(model.evaluate(x, y))")
+
+
+@pytest.mark.parametrize("read", ["weights", "a model"])
+def test_what_is_read_in_a_later_turn_is_waited_for(read: str) -> None:
+    body = f"for turn in range(3):\n    {READ[read]}\n    model.fit(x, y)\n    model.save_weights('net.h5')"
+    assert f"{WAIT}\n    {READ[read].partition('(')[0]}" in rewritten(body)
