@@ -50,8 +50,9 @@ def by_rank_zero(plan: Plan) -> None:
 def _moves(call: ast.Call, plan: Plan) -> bool:
     """Whether the other ranks can leave a call out, and nobody has seen to that."""
     program, statement = plan.program, plan.program.statement(call)
-    known = plan.may_change(call)
-    if not known or not runs(call, program) or guarded(statement, plan) or private(call, program):
+    if not plan.may_change(call) or not runs(call, program) or guarded(statement, plan) or private(call, program):
+        return False
+    if call.func in plan.patch(call).requests.expressions:  # rank 0 alone runs it already
         return False
     given = values_given(call)
     pure = all(reads_only(part, program) for part in given)

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects import progress
 from distml.rewrites.horovod.aspects.origins import origins
-from distml.rewrites.horovod.flows.session_frames import Reach, reached, reads, targets
+from distml.rewrites.horovod.flows.session_frames import Reach, reads, targets
 from distml.rewrites.horovod.flows.session_graph import Run
 from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, relate, resumed, stop_of
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
-from distml.source.nodes import walk
 from distml.training.around import Looping, own_nodes
 from distml.training.callers import Reach as Stepping
 from distml.training.callsites import argument, called
@@ -36,15 +35,11 @@ _FIRST = Note(
 
 
 def take_turns(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None:
-    """Give each rank its turns of a loop whose variables say which batch is fed.
-
-    Raises `Refuse` (HVD206) where it depends on the turn whether a step is taken.
-    """
+    """Give each rank its turns of a loop whose variables say which batch is fed."""
     call = range_of(loop, plan.program)
     if call is not None and call is loop.iter and isinstance(loop.target, ast.Name) and len(call.args) < 3:
         if _counted(plan, loop, call, reach):
             return
-    _every_turn(loop, runs)
     _grouped(plan, loop, reach, runs)
 
 
@@ -134,25 +129,6 @@ def _counter(tested: ast.expr, counters: set[str]) -> ast.Name | None:
         sides = [each for each in (tested.left, tested.right) if isinstance(each, ast.Name) and each.id in counters]
         return sides[0] if len(sides) == 1 else None
     return tested if isinstance(tested, ast.Name) and tested.id in counters else None
-
-
-def _every_turn(loop: ast.For, runs: list[Run]) -> None:
-    """Every turn must take the same steps: a turn is another one on each rank."""
-    for node in own_nodes(loop, ast.If):
-        if targets(loop.target) & reached([node.test], loop).names:
-            steps = [_holds(block, runs) for block in (node.body, node.orelse)]
-            if any(steps) and not all(steps):
-                raise Refuse(
-                    "HVD206",
-                    node.test,
-                    "whether a step is taken depends on the iteration number, and ranks run different iterations",
-                    "count the steps in a separate variable, and decide on that",
-                )
-
-
-def _holds(block: list[ast.stmt], runs: list[Run]) -> bool:
-    calls = {run.call for run in runs}
-    return any(node in calls for statement in block for node in walk(statement))
 
 
 def _stride(plan: Plan, call: ast.Call, stop: ast.expr) -> ast.expr | None:
