@@ -93,7 +93,9 @@ class Containers:
         batches = Batches(self.program, self.uniform, loop)
         found: dict[str, list[Filling]] = {}
         for each in batches.fillings():
-            if not any(_within(each.place, place) or _within(place, each.place) for place in known):
+            if each.statement not in self.uniform.agreed and not any(
+                _within(each.place, place) or _within(place, each.place) for place in known
+            ):
                 found.setdefault(each.place, []).append(each)
         for place, fillings in found.items():
             if not any(_within(place, other) for other in found if other != place):

@@ -142,6 +142,8 @@ class Means:
     def _sums(self, loop: Loop) -> Iterator[tuple[str, bool]]:
         """What a loop adds up of its data, as it is called there, and whether it is a list."""
         for node in own_nodes(loop):
+            if node in self.uniform.agreed:
+                continue
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
                 if self._fixed(node.target, loop) and self._is_sum(node):
                     yield ast.unparse(node.target), False

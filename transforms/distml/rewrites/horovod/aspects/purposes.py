@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from distml.source.nodes import walk
-from distml.training.callers import Reach, run_by
+from distml.training.callers import Reach, leading_to, run_by
 from distml.training.callsites import argument_for, called, default_of
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -170,7 +170,7 @@ class Walk:
         if stack and function in run_by(stack[-1], self.program):
             self._to([stack[-1]], stack[:-1])
         else:
-            self._to([*self.program.calling(function), *_handed(self.program)[function]], ())
+            self._to([*leading_to(function, self.program), *_handed(self.program)[function]], ())
 
     def _runs(self, node: ast.AST, stack: tuple[ast.Call, ...]) -> bool:
         """Whether a line is run in the function that the last of these calls enters, as far as its constants say."""

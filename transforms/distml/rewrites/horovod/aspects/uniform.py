@@ -54,11 +54,17 @@ DEEPEST = 12
 
 class Uniform:
     """Answers for one program. `dealt` is what loops count with where each rank has numbers of its own; `collecting` says
-    that every rank collects samples from an environment of its own.
+    that every rank collects samples from an environment of its own; what the `agreed` statements set is the same on all.
     """
 
-    def __init__(self, program: Program, dealt: Container[ast.AST] = (), collecting: bool = False) -> None:
-        self.program, self.dealt, self.collecting = program, dealt, collecting
+    def __init__(
+        self,
+        program: Program,
+        dealt: Container[ast.AST] = (),
+        collecting: bool = False,
+        agreed: Container[ast.AST] = (),
+    ) -> None:
+        self.program, self.dealt, self.collecting, self.agreed = program, dealt, collecting, agreed
         self.callers = callers(program)
         self._known: dict[tuple[ast.AST | None, str], bool] = {}
 
@@ -183,7 +189,8 @@ class Uniform:
             if not values:
                 del self._known[key]
                 return None
-            self._known[key] = all(self.holds(each, depth) and self.steady(each) for each in values)
+            own = (each for each in values if self.program.statement(each) not in self.agreed)
+            self._known[key] = all(self.holds(each, depth) and self.steady(each) for each in own)
         return self._known[key]
 
     def _of_classes(self, name: str) -> Iterator[ast.expr]:
@@ -242,6 +249,8 @@ class Uniform:
 
     def _bound(self, node: ast.Name, depth: int) -> bool:
         """Whether what a name is bound to here is the same on every rank."""
+        if self.program.statement(node) in self.agreed:
+            return True
         above = self.program.parent(node)
         around = self.program.parent(above) if isinstance(above, ast.Tuple) else None
         if isinstance(above, ast.Tuple) and isinstance(around, ast.For):

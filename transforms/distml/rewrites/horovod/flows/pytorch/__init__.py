@@ -12,6 +12,7 @@ from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.accelerated import Accelerated
 from distml.rewrites.horovod.flows.pytorch.arranged import Arranged
+from distml.rewrites.horovod.flows.pytorch.batch_state import BatchState
 from distml.rewrites.horovod.flows.pytorch.copies import Copies
 from distml.rewrites.horovod.flows.pytorch.decisions import Decisions
 from distml.rewrites.horovod.flows.pytorch.devices import Devices
@@ -61,11 +62,12 @@ class Torch:
         if next(each for each in plan.loops if each.start == "torch") is not loop:
             return
         study = Study(plan.program)
-        refuse(study)
-        _plan(study, plan)
+        state = BatchState(study)
+        refuse(study, state)
+        _plan(study, state, plan)
 
 
-def _plan(study: Study, plan: Plan) -> None:
+def _plan(study: Study, state: BatchState, plan: Plan) -> None:
     for unit in plan.program.roots:
         if unit.source.location in plan.editable and study.stepping.holds_any(unit.tree.body):
             plan.world(unit.tree)
@@ -108,9 +110,11 @@ def _plan(study: Study, plan: Plan) -> None:
         optimizers.broadcast()
     for each in optimizers.places[:1]:
         seeds.by_rank(each, shard == "steps")
+    if shard != "none":
+        state.agree(plan, spelling)
     statistics = Statistics(study, plan, spelling, optimizers)
     if not parallel or single.several:
-        statistics.alike(sharded)
+        statistics.alike(sharded, state.keeps_statistics())
     statistics.estimate([loop for loop, _ in loaders.judging()], loaders)
     _report(study, plan, spelling, loaders, sharded)
     decisions = Decisions(study, plan, spelling)
@@ -124,7 +128,7 @@ def _plan(study: Study, plan: Plan) -> None:
 def _report(study: Study, plan: Plan, spelling: Spelling, loaders: Loaders, sharded: set[ast.AST]) -> None:
     """Have what loops report be of all the data, and come as often as it did."""
     auto, judging = plan.options.shard == "auto", dict(loaders.judging())
-    uniform = Uniform(study.program, study.dealt, study.environment)
+    uniform = Uniform(study.program, study.dealt, study.environment, study.agreed)
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
     passes = study.shortened | study.undivided | drawing | {*judging} if auto else sharded

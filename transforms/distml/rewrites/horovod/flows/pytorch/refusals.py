@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from distml.rewrites.horovod.flows.pytorch.first_batch import set_by_data
+from distml.rewrites.horovod.flows.pytorch.batch_state import BatchState
 from distml.rewrites.horovod.flows.pytorch.study import ENVIRONMENTS, Study
 from distml.rewrites.horovod.plan import Refuse
 from distml.source.bindings import last_name
@@ -106,7 +106,7 @@ def _changes(function: ast.AST) -> bool:
     return _has_grad(function) and any(changed)
 
 
-def refuse(study: Study) -> None:
+def refuse(study: Study, state: BatchState) -> None:
     """Raises `Refuse` where the program trains in a way that is not followed here."""
     for statement in manual_updates(study):
         raise Refuse(
@@ -122,7 +122,7 @@ def refuse(study: Study) -> None:
             f"`{ast.unparse(call.func)}` changes weights by the gradient of one rank: the models would diverge",
             "make the update in `step` of the optimizer, which sees the gradients of all ranks",
         )
-    for statement in set_by_data(study):
+    for statement in state.refused():
         raise Refuse(
             "HVD203",
             statement,

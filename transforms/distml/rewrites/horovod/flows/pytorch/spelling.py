@@ -38,7 +38,7 @@ def {name}(value):
     if isinstance(value, list):
         return [each.new_tensor(mean) if {torch}.is_tensor(each) else mean for each, mean in zip(value, total.tolist())]
     if {torch}.is_tensor(value):
-        return total.to(value.device)
+        return total.to(value if value.is_floating_point() else value.device)
     return total.cpu().numpy() if getattr(value, "ndim", 0) else total.tolist()
 '''
 _SUM = '''

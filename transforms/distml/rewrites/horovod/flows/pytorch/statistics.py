@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from distml.rewrites.horovod.flows.pytorch.first_batch import keeps_statistics
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
@@ -40,10 +39,10 @@ class Statistics:
         self.study, self.plan, self.spelling, self.optimizers = study, plan, spelling, optimizers
         self.program = study.program
 
-    def alike(self, loops: set[ast.AST]) -> None:
-        """Behind each pass through the data of training, if any layer keeps statistics."""
+    def alike(self, loops: set[ast.AST], own: bool) -> None:
+        """Behind each pass through the data of training, if any layer keeps statistics; `own`: one of the program does."""
         kept = any(KEEPS.fullmatch(name) for call in self.program.calls for name in self.program.names(call.func))
-        if not kept and not keeps_statistics(self.study):
+        if not kept and not own:
             return
         for loop in sorted((each for each in loops if isinstance(each, ast.For)), key=lambda each: each.lineno):
             for model in self._models(loop):

@@ -44,6 +44,8 @@ class Study:
         self.backwards = list(self._backwards())
         self.dealt: set[ast.AST] = set()
         """What loops count with, where each rank has been given numbers of its own."""
+        self.agreed: set[ast.AST] = set()
+        """Statements behind which what they set is made the same on all ranks."""
         self.shortened: set[ast.AST] = set()
         """Loops that run fewer iterations on a rank, since the data they go through is divided."""
         self.undivided: set[ast.AST] = set()
