@@ -30,7 +30,7 @@ _HELD_OUT = frozenset({"validation_data", "eval_dataset", "eval_set"})
 _STEPS = frozenset({"apply_gradients", "minimize", "backward"})
 _THROUGH = (
     ast.keyword, ast.Starred, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.IfExp, ast.NamedExpr, ast.BinOp, ast.UnaryOp,
-    ast.Subscript, ast.Attribute, ast.Await, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.withitem,
+    ast.Compare, ast.Subscript, ast.Attribute, ast.Await, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.withitem,
 )  # fmt: skip
 _ALIKE = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
 _MOST = 4000

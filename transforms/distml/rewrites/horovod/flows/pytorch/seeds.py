@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cached_property
 
 from distml.rewrites.horovod.aspects.anchors import anchor_of
 from distml.rewrites.horovod.aspects.drawing import DRAWS, draws, kinds_of
+from distml.rewrites.horovod.aspects.purposes import Walk
 from distml.rewrites.horovod.aspects.setup import at_start, behind_start
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
+from distml.training.ahead import Ahead
 from distml.training.around import LOOPS
-from distml.training.syntax import names_in, nodes_in, runs_as_script, targets_of
+from distml.training.syntax import is_literal, method_name, names_in, nodes_in, runs_as_script, targets_of
 from distml.training.unit import Unit
 from distml.training.values import Box
 
@@ -42,6 +45,10 @@ TOGETHER = Note(
     "seed-alike",
 )
 _PARAMETER = "torch.nn.Parameter()"
+_MAKES = re.compile(r"torch\.nn\.(?!functional|init|utils)(\w+\.)*[A-Z]\w*(\.from_pretrained)?")
+"""What makes weights of what it is given."""
+_DROPS = re.compile(r"torch\.nn\.(modules\.dropout\.|functional\.)?\w*[dD]ropout\w*")
+"""Layers and functions that leave out what chance says."""
 
 
 class Seeds:
@@ -100,10 +107,25 @@ class Seeds:
             self.seeded.add(kind)
 
     def _prepared(self, call: ast.Call) -> set[str]:
-        """The generators that a call draws from outside training and outside models, whose weights are broadcast."""
+        """The generators that a call draws from before training, where it draws no weights of models, which are broadcast."""
         kinds = draws(call, self.program)
         weight = any(_PARAMETER in self.program.names(each) for each in self.program.ancestors(call))
-        return kinds if kinds and self.study.runs(call) and self.study.before.holds(call) and not weight else set()
+        if not kinds or weight or not self.study.runs(call):
+            return set()
+        return kinds if self.study.before.holds(call) or self._kept_by_model(call) else set()
+
+    def _kept_by_model(self, call: ast.Call) -> bool:
+        """Whether a model keeps what is drawn where it is made as something else than weights, or in an order that is drawn."""
+        if not self._with_models.holds(call):
+            return False
+        walk = _Kept(self.program)
+        walk.follow(call, ())
+        return walk.kept or method_name(call) == "shuffle"
+
+    @cached_property
+    def _with_models(self) -> Ahead:
+        """What runs before training, methods of models among it."""
+        return Ahead(self.program, self.study.stepping, self.study.training, lambda _: False)
 
     def by_rank(self, place: Place, shuffled: bool) -> None:
         """Numbers of its own for each rank in training, for generators that are seeded alike.
@@ -115,7 +137,11 @@ class Seeds:
         kinds = {
             kind for loop in loops if self.study.stepping.holds(loop) for kind in drawn(self.study, loop, DRAWS, 3)
         }
-        kinds |= {"torch"} if shuffled else set()
+        kinds |= (
+            {"torch"}
+            if shuffled or any(self.program.matches(call.func, _DROPS) for call in self.program.calls)
+            else set()
+        )
         kinds -= {kind for loop in loops if isinstance(loop, ast.While) for kind in self._steering(loop)}
         unit = self.program.unit(place.statement)
         for kind in sorted(kinds & self.seeded):
@@ -138,6 +164,25 @@ class Seeds:
                 calls = (each for each in self.program.sources(node.value) if isinstance(each, ast.Call))
                 found |= {kind for call in calls for kind in kinds_of(self.program.names(call.func), DRAWS)}
         return found
+
+
+class _Kept(Walk):
+    """Where something goes, up to the attributes in which an object keeps it; weights and buffers are those of rank 0 anyway."""
+
+    kept = False
+
+    def _given(self, node: ast.AST, call: ast.Call, stack: tuple[ast.Call, ...]) -> None:
+        sent = [each for each in call.keywords if each.arg == "persistent" and is_literal(each.value, False)]
+        if method_name(call) == "register_buffer":
+            self.kept = self.kept or bool(sent)
+        elif not self.program.matches(call.func, _MAKES):
+            super()._given(node, call, stack)
+
+    def _bound(self, target: ast.expr, value: ast.expr | None, stack: tuple[ast.Call, ...]) -> None:
+        if isinstance(target, ast.Attribute):
+            self.kept = self.kept or target.attr not in ("data", "weight", "bias")
+        else:
+            super()._bound(target, value, stack)
 
 
 def drawn(study: Study, node: ast.AST, wanted: re.Pattern[str], depth: int, own: bool = False) -> set[str]:
