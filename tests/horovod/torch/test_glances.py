@@ -60,3 +60,43 @@ def test_what_is_only_shown_is_whole(draw: str, turn: str, behind: str) -> None:
 @pytest.mark.parametrize(("draw", "turn", "behind"), TRAINED)
 def test_what_is_trained_on_is_divided(draw: str, turn: str, behind: str) -> None:
     assert WHOLE not in rewritten(PROGRAM.format(draw=draw, turn=turn, behind=behind), "ddp")
+
+
+JUDGED = """
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+held = DataLoader(TensorDataset(x + 1, y))
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+others = iter(held)
+
+
+{mark}def judge():
+    global others
+    try:
+        a, b = next(others)
+    except StopIteration:
+        others = iter(held)
+        a, b = next(others)
+    {body}
+
+
+for epoch in range(2):
+    for i, (a, b) in enumerate(loader):
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(a), b)
+        loss.backward()
+        optimizer.step()
+        if i % 4 == 0:
+            judge()
+"""
+LOSS = "nn.functional.mse_loss(model(a), b)"
+WITHOUT = {
+    "in a block": ("", f"with torch.no_grad():\n        print({LOSS}.item())"),
+    "in a function": ("@torch.no_grad()\n", f"print({LOSS}.item())"),
+    "without inference": ("@torch.inference_mode()\n", f"loss = {LOSS}\n    print(loss.item())"),
+}
+
+
+@pytest.mark.parametrize(("mark", "body"), WITHOUT.values(), ids=WITHOUT)
+def test_what_a_function_draws_and_computes_without_gradients_is_whole(mark: str, body: str) -> None:
+    assert WHOLE in rewritten(HEAD + JUDGED.format(mark=mark, body=body), "ddp")

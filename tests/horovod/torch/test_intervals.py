@@ -148,7 +148,47 @@ AS_OFTEN |= {
     "    step(*next(source))\n    done += 1\n"
     "    if done % 4 == 0:\n        save()\n    if done == 32:\n        break\n",
 }
+LOOKED_UP = """
+class Options:
+    every = 4
+
+
+class Trainer:
+    def __init__(self, options):
+        self.options, self.step, self.held = options, 0, 0
+
+    def due(self):
+        return self.step % self.options.every == 0
+
+    def now_and_then(self):
+        if self.step % self.options.every == 0:
+            evaluate()
+
+    def run(self):
+        for i, (x, y) in enumerate(loader):
+            step(x, y)
+            self.step += 1
+            {ask}
+
+
+trainer = Trainer(Options())
+trainer.run()
+"""
+AS_OFTEN |= {
+    name: LOOKED_UP.format(ask=ask.replace("\n", "\n            "))
+    for name, ask in {
+        "in an object of settings": "if self.step % self.options.every == 0:\n    evaluate()",
+        "by a method that looks it up": "if self.due():\n    evaluate()",
+        "by a method that looks it up, with more": "if i > 0 and self.due():\n    evaluate()",
+        "in a method that judges": "self.now_and_then()",
+        "under a name": "due = self.step % self.options.every == 0\nif due:\n    evaluate()",
+        "under two names": "early = i % 4 == 0 and i < 0\nlate = self.step % 4 == 0\nif early or late:\n    evaluate()",
+    }.items()
+}
 LEFT = {
+    "another object's counter": LOOKED_UP.format(ask="if other.due():\n                evaluate()").replace(
+        "trainer = ", "other = Trainer(Options())\ntrainer = "
+    ),
     "gradients of several turns": (
         "for i, (x, y) in enumerate(loader):\n    (nn.functional.mse_loss(model(x), y) / 4).backward()\n"
         "    if (i + 1) % 4 == 0:\n        optimizer.step()\n        optimizer.zero_grad()\n"

@@ -19,7 +19,7 @@ from distml.training.callers import run_by
 from distml.training.callsites import called, iterated, takes_receiver
 from distml.training.counting import COUNTS
 from distml.training.program import Program
-from distml.training.syntax import is_literal, names_in, nodes_in, remainder_of
+from distml.training.syntax import is_literal, names_in, nodes_in, receiver_of, remainder_of
 from distml.training.values import Constant, Foreign
 
 OFTEN = Note(
@@ -46,12 +46,22 @@ def shorten(
     What is computed from the batches of a rank is shorter of its `own`.
     """
     for branch in nodes_in(loop, ast.If):
-        for interval in _intervals(branch.test, names, plan.program) if judges(branch) else ():
-            if not own(interval) and _remains(plan, interval):
-                _shorten(plan, interval, branch, loop)
+        for test in _tests(branch, loop) if judges(branch) else ():
+            for interval in _intervals(test, names, plan.program):
+                if not own(interval) and _remains(plan, interval):
+                    _shorten(plan, interval, branch, loop)
     for interval, given in _told(loop, names, judges, plan.program):
         if not own(given) and _remains(plan, interval):
             fewer(plan, given)
+
+
+def _tests(branch: ast.If, loop: Looping) -> Iterator[ast.expr]:
+    """What a branch asks, and what the variables that it asks are set to in a loop: `due = i % 4 == 0`, `if due or last:`."""
+    yield branch.test
+    asked = names_in(branch.test)
+    for node in nodes_in(loop, ast.Assign):
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in asked:
+            yield node.value
 
 
 def sooner(plan: Plan, loop: Looping, names: set[str], acts: Callable[[ast.If], bool]) -> None:
@@ -334,11 +344,20 @@ def _asked_of(
     method = isinstance(function, ast.FunctionDef) and takes_receiver(call, function, program)
     given = dict(zip(params[1:] if method else params, call.args, strict=False))
     given |= {each.arg: each.value for each in call.keywords if each.arg}
-    counters = {each for each, value in given.items() if ast.unparse(_counter(value)) in names} | (names - {*params})
+    counters = {each for each, value in given.items() if ast.unparse(_counter(value)) in names}
+    receiver, own = receiver_of(call), params[0] if method and params else ""
+    for name in names - {*params}:  # a method may ask its object, by its own name for it
+        root, _, rest = name.partition(".")
+        if own and rest and receiver is not None and root == ast.unparse(receiver):
+            counters.add(f"{own}.{rest}")
+        elif root != own:
+            counters.add(name)
     for test in tests:
         for interval in _divisors(test, counters):
             if isinstance(interval, ast.Name) and interval.id in given:
                 yield interval, given[interval.id]
+            elif not names_in(interval) & ({*params} - {own}):
+                yield interval, interval
 
 
 def _divisors(test: ast.expr, names: set[str], *, one: bool = False) -> Iterator[ast.expr]:

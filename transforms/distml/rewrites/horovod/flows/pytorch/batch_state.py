@@ -14,9 +14,8 @@ from typing import NamedTuple
 from distml.rewrites.horovod.aspects.batches import Batches
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.aspects.uniform import Uniform
-from distml.rewrites.horovod.flows.pytorch.passes import graded
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
-from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.flows.pytorch.study import Study, graded
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, between, own_nodes
 from distml.training.callsites import argument_for, called, positional, stored

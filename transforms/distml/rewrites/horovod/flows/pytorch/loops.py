@@ -11,12 +11,12 @@ from functools import cached_property
 
 from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
-from distml.rewrites.horovod.flows.pytorch.study import Study, branches
+from distml.rewrites.horovod.flows.pytorch.study import Study, branches, graded
 from distml.source.nodes import SCOPES, walk
 from distml.training.around import COMPREHENSIONS, LOOPS, between
 from distml.training.callsites import called
 from distml.training.counting import BARS, COUNTS
-from distml.training.syntax import nodes_in, runs_as_script, yields
+from distml.training.syntax import names_in, nodes_in, runs_as_script, targets_of, yields
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
@@ -92,7 +92,11 @@ class Loops:
         return None
 
     def _called_in_training(self, node: ast.AST) -> bool:
-        function = self.program.function(node)
+        """Whether what a call draws may be trained on: training calls its function, where something of it can have gradients."""
+        function, bound = self.program.function(node), _names_of(self.program.statement(node))
+        reads = [each for each in nodes_in(function, ast.Name) if each.id in bound] if function is not None else []
+        if reads and not any(isinstance(each.ctx, ast.Load) and graded(self.program, each) for each in reads):
+            return False
         for call in self.study.callers.get(function, ()) if function else ():
             loop = self.study.loop(call)
             if loop is not None and self.study.training.holds(loop):
@@ -291,6 +295,11 @@ class Loops:
                 if all(self.epoch(each) == each.id for each in given if isinstance(each, ast.Name)):
                     return name
         return None
+
+
+def _names_of(statement: ast.stmt) -> set[str]:
+    """The names that a statement sets."""
+    return {name for target in targets_of(statement) for name in names_in(target)}
 
 
 def _assignments(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

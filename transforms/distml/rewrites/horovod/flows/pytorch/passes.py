@@ -13,28 +13,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.pytorch.statistics import KEEPS
-from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.flows.pytorch.study import Study, graded
 from distml.source.nodes import walk
 from distml.training.callsites import positional
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import method_name, names_in, nodes_in
 from distml.training.values import Class, Foreign
-
-_UNGRADED = frozenset({"torch.no_grad", "torch.inference_mode", "torch.no_grad()", "torch.inference_mode()"})
-
-
-def graded(program: Program, node: ast.AST) -> bool:
-    """Whether what a node computes can have gradients: it stands under no `torch.no_grad`."""
-    for above in program.ancestors(node):
-        marks: list[ast.expr] = []
-        if isinstance(above, ast.With):
-            marks = [item.context_expr for item in above.items]
-        elif isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
-            marks = above.decorator_list
-        if any(program.names(mark) & _UNGRADED for mark in marks):
-            return False
-    return True
 
 
 class Turn(NamedTuple):

@@ -20,6 +20,8 @@ LIBRARY = re.compile(r"torch\.optim\.(?!lr_scheduler|swa_utils)(\w+\.)*(\w+|\?)\
 _BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
 _SCALERS = re.compile(r"torch\.(cuda\.)?amp\.(grad_scaler\.)?GradScaler\(\)")
 
+_UNGRADED = frozenset({"torch.no_grad", "torch.inference_mode", "torch.no_grad()", "torch.inference_mode()"})
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
@@ -268,6 +270,19 @@ def branches(program: Program, node: ast.AST, until: ast.AST | None) -> list[ast
         if isinstance(above, ast.If | ast.Try | ast.ExceptHandler | ast.IfExp | ast.Match):
             found.append(above)
     return found
+
+
+def graded(program: Program, node: ast.AST) -> bool:
+    """Whether what a node computes can have gradients: it stands under no `torch.no_grad`."""
+    for above in program.ancestors(node):
+        marks: list[ast.expr] = []
+        if isinstance(above, ast.With):
+            marks = [item.context_expr for item in above.items]
+        elif isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+            marks = above.decorator_list
+        if any(program.names(mark) & _UNGRADED for mark in marks):
+            return False
+    return True
 
 
 def text(node: ast.expr) -> str:
