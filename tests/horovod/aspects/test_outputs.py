@@ -187,6 +187,25 @@ def test_progress_bars_and_folders() -> None:
     )
 
 
+FOLDERS = {
+    "os.makedirs(out, exist_ok=False)": "os.makedirs(out, exist_ok=True)",
+    "os.makedirs(out, exist_ok=again)": "os.makedirs(out, exist_ok=True)",
+    "os.makedirs(out, 0o777)": "os.makedirs(out, 0o777, exist_ok=True)",
+    "os.makedirs(out, 0o777, again)": "os.makedirs(out, 0o777, True)",
+    "out.mkdir(parents=True, exist_ok=again)": "out.mkdir(parents=True, exist_ok=True)",
+    "out.mkdir(exist_ok=False)": "out.mkdir(exist_ok=True)",
+    "out.mkdir(exist_ok=True)": "out.mkdir(exist_ok=True)",
+    "os.makedirs(out, **given)": "os.makedirs(out, **given)",
+}
+
+
+@pytest.mark.parametrize("made", FOLDERS)
+def test_a_folder_that_all_ranks_make_may_be_there_whatever_says_otherwise(made: str) -> None:
+    plan = plan_of(f"again = name == ''\n{made}\n")
+    outputs.on_rank_zero(plan)
+    assert rewritten(plan) == f"again = name == ''\n{FOLDERS[made]}\n"
+
+
 def test_downloads_are_made_by_one_process_first() -> None:
     plan = plan_of(
         """

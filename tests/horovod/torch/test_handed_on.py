@@ -233,3 +233,46 @@ def test_a_running_mean_that_begins_with_nothing_is_none_of_all_ranks_before_it_
         "kept = mean_of_ranks(kept)"
         not in text.partition("else:\n")[2].partition("print(kept)")[0].partition("\n    ")[0]
     )
+
+
+PICKED = (
+    HEAD
+    + """
+class Table:
+    def __getitem__(self, i):
+        return xs[8 * i : 8 * i + 8], ys[8 * i : 8 * i + 8]
+
+
+def judge(table):
+    {judged}
+
+
+def train(table, start, length):
+    for i in range(start, start + length):
+        step(*table[i])
+
+
+table = Table()
+for epoch in range(2):
+    train(table, 0, 12)
+    judge(table)
+"""
+)
+JUDGED = {
+    "without gradients": "with torch.no_grad():\n        for i in random.sample(range(12), 3):\n"
+    "            print(model(table[i][0]))",
+    "a picture": "rows = np.random.choice(96, 1)\n    print(xs[rows[0]])",
+    "a mean": "rows = torch.randint(0, 96, (8,))\n    print(float(ys[rows].mean()))",
+}
+
+
+@pytest.mark.parametrize("judged", JUDGED.values(), ids=JUDGED)
+def test_samples_that_are_only_looked_at_divide_no_data(judged: str) -> None:
+    found = outcome(PICKED.format(judged=judged), "ddp")
+    assert "HVD302" in [each.code for each in found.plan.warnings]
+    assert all(
+        "get_world_size" not in line
+        for file in found.files.values()
+        for line in file.source.splitlines()
+        if "lr=" in line
+    )

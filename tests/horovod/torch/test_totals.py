@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 
 import pytest
 from horovod.torch.programs import told_alone, told_by_first
@@ -192,3 +193,40 @@ def test_what_is_told_is_of_all_the_data(
     alone = told_alone(text, capsys)
     assert len(alone) >= 2
     assert printed[name] == pytest.approx(alone, rel=1e-4)
+
+
+SHARES = (
+    HEAD
+    + """
+import numpy as np
+
+
+def shares(through):
+    counts = np.zeros(4)
+    for a, b in through:
+        counts += np.bincount((b.flatten().numpy() > 0).astype(int), minlength=4)
+    {made}
+    return {told}
+
+
+found = shares(loader)
+for a, b in loader:
+{step}print(*[float(each) for each in found])
+"""
+)
+OF_COUNTS = {
+    "of itself": ("pass", "counts / counts.sum()"),
+    "in a variable": ("counts = counts.astype(np.float32)", "counts / counts.sum()"),
+    "of a tensor made of it": ("kept = torch.tensor(counts)", "kept / kept.sum()"),
+    "of its sum in a variable": ("kept = torch.tensor(counts)\n    whole = kept.sum()", "kept / whole"),
+}
+
+
+def test_what_is_divided_by_its_own_sum_needs_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    programs = {
+        name: SHARES.format(made=made, told=told, step=STEP.format("    "), loader=LOADERS["in order"])
+        for name, (made, told) in OF_COUNTS.items()
+    }
+    told = told_by_first(programs.items(), tmp_path)
+    for name, text in programs.items():
+        assert told[name] == pytest.approx(told_alone(text, capsys)), name

@@ -22,7 +22,7 @@ from distml.rewrites.patch import Patch
 from distml.source.nodes import walk
 from distml.training.around import own_nodes, owner_of
 from distml.training.callers import leading_to
-from distml.training.callsites import stored
+from distml.training.callsites import argument, stored
 from distml.training.counting import LIBRARIES
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -460,15 +460,15 @@ def _shared_folder(call: ast.Call, plan: Plan) -> None:
         )
         plan.warn("HVD307", call, what, "make the folder, and what belongs into it, in a program of its own")
         return
-    if names & {"os.makedirs", "os.mkdir"} and len(call.args) == 1 and not call.keywords:
-        if "os.mkdir" in names and isinstance(call.func, ast.Attribute):
-            plan.patch(call).wrap(call.func, f"{ast.unparse(call.func.value)}.makedirs", _FOLDER)
-        elif "os.mkdir" in names:
-            return
+    may_exist = argument(call, 2, "exist_ok")
+    if "os.mkdir" in names and len(call.args) == 1 and not call.keywords and isinstance(call.func, ast.Attribute):
+        plan.patch(call).wrap(call.func, f"{ast.unparse(call.func.value)}.makedirs", _FOLDER)
+    elif "os.makedirs" not in names and ("os.mkdir" in names or method_name(call) != "mkdir" or call.args):
+        return
+    if may_exist is not None and not is_literal(may_exist, True):
+        plan.patch(call).wrap(may_exist, "True", _FOLDER)
+    elif may_exist is None and None not in {keyword.arg for keyword in call.keywords}:
         plan.patch(call).keyword(call, "exist_ok", "True", _FOLDER)
-    elif method_name(call) == "mkdir" and not call.args:
-        if not {keyword.arg for keyword in call.keywords} & {"exist_ok", None}:
-            plan.patch(call).keyword(call, "exist_ok", "True", _FOLDER)
 
 
 def _within(node: ast.AST, block: list[ast.stmt]) -> bool:

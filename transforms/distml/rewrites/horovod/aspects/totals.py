@@ -148,12 +148,19 @@ class Totals:
     def _kind(self, count: ast.expr, loop: Looping, group: set[str]) -> str:
         """What a number counts: all data, the rank's own part, the same as a sum of the group (`with`), or nobody knows."""
         parts = [*walk(count)]
-        if any(isinstance(each, ast.expr) and ast.unparse(each) in group for each in parts):
+        if any(isinstance(each, ast.expr) and ast.unparse(each) in group for each in (*parts, *self._made_of(count))):
             return "with"
         filled = any(_bound_in(loop, each) for each in (*parts, *self.program.sources(count)))
         if filled or self._changed(parts) or self.shares.own(count):
             return "own"
         return "all" if self.uniform.holds(count) or self._known_before(count, loop) else ""
+
+    def _made_of(self, count: ast.expr) -> Iterator[ast.AST]:
+        """What a number is computed from by variables of its function, where each is set behind all of what it is set to."""
+        owner = owner_of(count, self.program)
+        for name in (each for each in self.program.sources(count) if isinstance(each, ast.Name)):
+            if owner_of(name, self.program) is owner and name.lineno < count.lineno:
+                yield name
 
     def _known_before(self, count: ast.expr, loop: Looping) -> bool:
         """Whether a variable is set in front of a loop only: what a rank sees in the loop cannot be in it."""

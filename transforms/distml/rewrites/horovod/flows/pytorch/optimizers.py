@@ -254,7 +254,8 @@ class Optimizers:
         for maker, place in zip(self.makers, self.places, strict=True):
             lines = [self._broadcast(place.statement, each) for each in place.models]
             target = self._target(maker)
-            if lines and target and not all(of_models(self.program, each) for each in maker.args[:1]):
+            whole = all(of_models(self.program, each) for each in maker.args[:1]) and not self._unnamed(maker)
+            if lines and target and not whole:
                 statement = self.program.statement(maker)
                 code = self.spelling.broadcast_weights(statement, target)
                 self.plan.patch(statement).after(statement, code, _BROADCAST)
@@ -308,11 +309,20 @@ class Optimizers:
 
     def _models(self, maker: ast.Call) -> Iterator[Model]:
         """The models whose parameters an optimizer changes, as they are called where it is made."""
+        for node in self._given(maker):
+            yield from self._named(node, maker)
+
+    def _unnamed(self, maker: ast.Call) -> bool:
+        """Whether an optimizer changes parameters of models that have no name where it is made."""
+        return any(not [*self._named(node, maker)] for node in self._given(maker))
+
+    def _given(self, maker: ast.Call) -> list[ast.Attribute]:
         given = [*maker.args[:1], *(k.value for k in maker.keywords if k.arg == "params")]
-        for node in (found for each in given for found in self.study.parameters_in(each)):
-            model = self._whole(node.value)
-            if self.program.function(node) is not self.program.function(maker):
-                continue
+        return [found for each in given for found in self.study.parameters_in(each)]
+
+    def _named(self, node: ast.Attribute, maker: ast.Call) -> Iterator[Model]:
+        model = self._whole(node.value)
+        if self.program.function(node) is self.program.function(maker):
             if self.stable(model):
                 yield Model(ast.unparse(model))
             elif isinstance(model, ast.Name):
@@ -329,10 +339,13 @@ class Optimizers:
                         return
 
     def _whole(self, part: ast.expr) -> ast.expr:
-        """The largest model that an expression names a part of."""
+        """The largest model that an expression names a part of: what a plain dict or list holds is no part of a model."""
         whole = part
         while isinstance(part, ast.Attribute | ast.Subscript):
+            held = isinstance(part, ast.Subscript) and any(isinstance(v, Box) for v in self.program.of(part.value))
             part = part.value
+            if held and not any(_is_module(name) for name in self.program.names(part)):
+                break
             if any(_is_module(name) for name in self.program.names(part)):
                 whole = part
         return whole
@@ -342,7 +355,7 @@ class Optimizers:
         root = root_of(model)
         if root is None:
             return False
-        if self._loop_variable(root):
+        if any(self._loop_variable(each) for each in nodes_in(model, ast.Name)):
             return False
         for above in self.program.ancestors(model):
             if isinstance(above, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):

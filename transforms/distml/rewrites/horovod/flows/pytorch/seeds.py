@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cached_property
 
 from distml.rewrites.horovod.aspects.anchors import anchor_of
@@ -187,13 +188,18 @@ class _Kept(Walk):
 
 def drawn(study: Study, node: ast.AST, wanted: re.Pattern[str], depth: int, own: bool = False) -> set[str]:
     """The generators that running `node` draws from, by calls of the wanted functions; `own`: not inside models."""
-    found: set[str] = set()
+    calls = drawing(study, node, wanted, depth, own)
+    return {kind for call in calls for kind in kinds_of(study.program.names(call.func), wanted)}
+
+
+def drawing(study: Study, node: ast.AST, wanted: re.Pattern[str], depth: int, own: bool = False) -> Iterator[ast.Call]:
+    """The calls of the wanted functions that running `node` makes; `own`: not inside models."""
     for each in nodes_in(node, ast.Call):
-        found |= kinds_of(study.program.names(each.func), wanted)
+        if study.program.matches(each.func, wanted):
+            yield each
         for function in [*study.run_by(each), *_next_of(study, each)] if depth else ():
             if not (own and study.of_model(function)):
-                found |= drawn(study, function, wanted, depth - 1, own)
-    return found
+                yield from drawing(study, function, wanted, depth - 1, own)
 
 
 def _next_of(study: Study, call: ast.Call) -> list[ast.AST]:

@@ -8,15 +8,16 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.dealing import deal
 from distml.rewrites.horovod.aspects.drawing import DRAWS
+from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.samples import Samples
-from distml.rewrites.horovod.flows.pytorch.seeds import drawn
-from distml.rewrites.horovod.flows.pytorch.study import Study
+from distml.rewrites.horovod.flows.pytorch.seeds import drawing, drawn
+from distml.rewrites.horovod.flows.pytorch.study import Study, graded
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, block_of
 from distml.training.callsites import is_range
-from distml.training.syntax import mentions, names_in, nodes_in, size_of
+from distml.training.syntax import mentions, method_name, names_in, nodes_in, size_of
 from distml.training.values import Box
 
 _PART = Note(
@@ -284,8 +285,9 @@ class Tensors:
     # Random rows
 
     def picks(self, loop: ast.AST) -> bool:
-        """Whether each turn of a loop draws its samples at random."""
-        return bool(drawn(self.study, loop, _PICKS, 3, own=True))
+        """Whether each turn of a loop draws at random what it trains on, and not only what it evaluates or shows."""
+        calls = (each for each in drawing(self.study, loop, _PICKS, 3, own=True) if graded(self.program, each))
+        return any(method_name(each) == "shuffle" or TRAINING in purposes(each, self.program) for each in calls)
 
 
 def _counter(loop: ast.For | ast.While) -> set[str]:
