@@ -65,6 +65,32 @@ NAMED = {
     ),
     "a number of its own": ("run = 'runs/' + str(uuid.uuid4())\nos.makedirs(run)", "agreed(uuid.uuid4())"),
 }
+NAMED |= {
+    "the first that is free": (
+        "number = 0\nwhile os.path.exists(f'runs/{number}'):\n    number += 1\nos.makedirs(f'runs/{number}')",
+        "\nnumber = agreed(number)\n",
+    ),
+    "the first that a function finds": (
+        """\
+def free(path):
+    number = 1
+    while Path(f'{path}{number}').exists():
+        number += 1
+    return f'{path}{number}'
+
+
+os.makedirs(free('runs'))""",
+        "\n    number = agreed(number)\n",
+    ),
+    "a longer name": (
+        "run = 'run'\nwhile os.path.isdir(run):\n    run = run + '_'\nos.mkdir(run)",
+        "\nrun = agreed(run)\n",
+    ),
+    "how many there are": (
+        "run = 'runs/' + str(len(os.listdir('runs')))\nos.makedirs(run)",
+        "agreed(len(os.listdir('runs')))",
+    ),
+}
 COMMANDS = {
     "one text": "os.system('cp main.py kept')",
     "a sum": "os.system('cp main.py kept' + '/' + 'a.py')",

@@ -134,6 +134,8 @@ DRAWN = "source = forever()\n"
 AS_OFTEN |= {
     "turns of a range": DRAWN
     + "for i in range(32):\n    if i % every == 0:\n        evaluate()\n    step(*next(source))\n",
+    "places in steps of a batch": "n = 0\nfor place in range(0, 256, 8):\n    if n % every == 0:\n        judge()\n"
+    "    step(*drawn())\n    n += 1\n",
     "turns of drawn batches": "for i in range(32):\n    if i % every == 0:\n        judge()\n    step(*drawn())\n",
     "turns of a while loop": DRAWN
     + "done = 0\nwhile done < 32:\n    step(*next(source))\n    done += 1\n    if done % 4 == 0:\n        save()\n",

@@ -186,3 +186,40 @@ def test_what_the_loss_is_computed_of_stays_that_of_the_rank(made: str, branch: 
 def test_numbers_in_a_dict_are_averaged_one_by_one() -> None:
     found, text = remarks("logs = {'step': i, 'loss': total / (i + 1)}\nif i % 3 == 0:\n    print(logs)")
     assert found == [] and "logs = mean_of_each(logs)" in text
+
+
+ASKED = """
+class Options:
+    debug = False
+
+
+def train(writer=None, options=Options()):
+    quiet = options.debug
+    total = 0.0
+    for i, (a, b) in enumerate(loader):
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(a), b)
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+        last = i == 7
+        {asked}
+            print(loss.item(), total / (i + 1))
+    return total / len(loader)
+
+
+train()
+"""
+UNCHANGED = ("if writer is None:", "if not options.debug:", "if not quiet:", "if writer is None and not quiet:")
+CHANGED = ("if i % 4 == 0:", "if last:", "if writer is None and i % 4 == 0:", "if not quiet and last:")
+
+
+@pytest.mark.parametrize("asked", [*UNCHANGED, *CHANGED])
+def test_a_condition_that_the_loop_does_not_change_is_no_interval(asked: str) -> None:
+    text = HEAD + "loader = DataLoader(TensorDataset(x, y), batch_size=8)\nmodel = nn.Linear(4, 1)\n"
+    text += "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n" + ASKED.format(asked=asked)
+    found = outcome(text, "ddp")
+    (file,) = found.files.values()
+    inside = [line for line in file.source.splitlines() if line.startswith("            ") and "mean_of_ranks(" in line]
+    assert bool(inside) == (asked in CHANGED)
+    assert ("HVD313" in [each.code for each in found.plan.warnings]) == (asked in UNCHANGED)

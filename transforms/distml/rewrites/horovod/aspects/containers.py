@@ -123,7 +123,7 @@ class Containers:
         if not kept.behind:
             return
         patch = self.plan.patch(loop)
-        if kept.way == "gather" and not self._begins(kept.place, loop):
+        if kept.way == "gather" and not begins(kept.place, loop, self.program):
             begin = patch.free("kept_before")
             patch.before(loop, f"{begin} = len({kept.place})", _NOTES["gather"])
             rest = f"{kept.place}[{begin}:]"
@@ -140,11 +140,11 @@ class Containers:
         if len(kinds) == 1 and kinds <= _EXTREMES.keys():
             return _EXTREMES[kinds.pop()]
         if kinds == {"counts"}:
-            return "sum" if self._begins(fillings[0].place, loop) else None
+            return "sum" if begins(fillings[0].place, loop, self.program) else None
         if kinds <= {"grows", "extends"}:
             if len(kinds) == 1 and even and all(self.plain(value) for each in fillings for value in each.values):
                 return "mean"
-            listed = self._begins(fillings[0].place, loop) or all(self._is_list(each) for each in fillings)
+            listed = begins(fillings[0].place, loop, self.program) or all(self._is_list(each) for each in fillings)
             return "gather" if listed else None
         numbers = kinds <= _ITEMS and even and all(self._adds_numbers(each) for each in fillings)
         return "mean" if numbers else None
@@ -217,20 +217,6 @@ class Containers:
                     return True
         return False
 
-    def _begins(self, place: str, loop: Looping) -> bool:
-        """Whether a place, or what holds it, is set in front of a loop, in its block or one around it in the same turn."""
-        statement: ast.AST = loop
-        while isinstance(statement, ast.stmt):
-            block = block_of(statement, self.program)
-            for each in block[: block.index(statement)]:
-                if any(_within(place, ast.unparse(part)) for target in targets_of(each) for part in elements(target)):
-                    return True
-            above = self.program.parent(statement)
-            if not isinstance(above, ast.With | ast.If | ast.Try):
-                return False
-            statement = above
-        return False
-
     def warn(self, loop: ast.expr | ast.stmt, place: str) -> None:
         """Say that something holds what the data of one rank gives."""
         self.plan.warn(
@@ -253,6 +239,22 @@ class Containers:
                     else:
                         self.warn(call, ast.unparse(call))
         return found
+
+
+def begins(place: str, loop: Looping, program: Program) -> bool:
+    """Whether a place, or what holds it, is set in front of a loop, in its block or one around it in the same turn."""
+    statement: ast.AST = loop
+    while isinstance(statement, ast.stmt):
+        block = block_of(statement, program)
+        for each in block[: block.index(statement)]:
+            targets = targets_of(each) if isinstance(each, ast.Assign | ast.AnnAssign) else ()
+            if any(_within(place, ast.unparse(part)) for target in targets for part in elements(target)):
+                return True
+        above = program.parent(statement)
+        if not isinstance(above, ast.With | ast.If | ast.Try):
+            return False
+        statement = above
+    return False
 
 
 def read_outside(program: Program, loop: Looping, place: str) -> bool:

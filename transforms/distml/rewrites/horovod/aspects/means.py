@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Callable as Function
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 
 from distml.rewrites.horovod.aspects.batches import assigned
@@ -22,10 +22,10 @@ from distml.rewrites.horovod.aspects.totals import Shares, Totals
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
-from distml.training.around import LOOPS, block_of, own_nodes, owner_of
+from distml.training.around import LOOPS, between, block_of, own_nodes, owner_of
 from distml.training.callers import callers, run_by
 from distml.training.callsites import called
-from distml.training.syntax import nodes_in, receiver_of, root_of, values_given
+from distml.training.syntax import names_in, nodes_in, receiver_of, root_of, values_given
 from distml.training.values import BoxMethod, Callable, Class, Instance
 
 _MEAN = Note(
@@ -297,7 +297,7 @@ class Means:
             if not isinstance(branch, ast.If) or (arm := _arm(branch, first)) in seen:
                 continue
             if self._reads(statement, place) and not (differentiable and self._derived(loop, statement)):
-                if not self._adds(statement, place) and self._all_take(branch, loop):
+                if not self._adds(statement, place) and self._now_and_then(branch, loop):
                     seen.add(arm)
                     self.plan.patch(first).before(first, code(), note)
 
@@ -370,7 +370,7 @@ class Means:
         for statement in own_nodes(loop, ast.Expr):
             branch = self.program.parent(statement)
             if isinstance(branch, ast.If) and self._loads(statement, name) and self._tells(statement):
-                if self._all_take(branch, loop) and not self._derived(loop, statement):
+                if self._now_and_then(branch, loop) and not self._derived(loop, statement):
                     told.setdefault(_arm(branch, statement), statement)
         behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self._tells(each))
         for first in [*told.values(), *[*behind][:1]]:
@@ -409,13 +409,36 @@ class Means:
         return isinstance(statement, ast.Expr) and ast.unparse(statement).startswith(place + ".")
 
     def _all_take(self, branch: ast.If, loop: Loop) -> bool:
-        """Whether a branch of a loop is taken by all ranks in the same turns, and not in each turn."""
+        """Whether a branch of a loop is taken by all ranks in the same turns."""
         for above in [branch, *self.program.ancestors(branch)]:
             if above is loop:
                 return True
             if not isinstance(above, ast.If) or not self.uniform.holds(above.test):
                 return False
         return False
+
+    def _now_and_then(self, branch: ast.If, loop: Loop) -> bool:
+        """Whether all ranks take a branch of a loop in the same turns, and not in each or none: the loop sets what is asked."""
+        tests = [each.test for each in (branch, *between(branch, loop, self.program)) if isinstance(each, ast.If)]
+        return self._all_take(branch, loop) and any(self._may_change(test, loop) for test in tests)
+
+    def _may_change(self, test: ast.expr, loop: Loop) -> bool:
+        """Whether what a condition asks may be another in the next turn."""
+        stored = {each.id for each in own_nodes(loop, ast.Name) if isinstance(each.ctx, ast.Store)}
+        attributes = {each.attr for each in nodes_in(test, ast.Attribute)}
+        called_for = any(isinstance(each, ast.Call) for each in walk(test))
+        return called_for or bool(names_in(test) & stored) or not attributes.isdisjoint(self._changing)
+
+    @cached_property
+    def _changing(self) -> frozenset[str]:
+        """The attributes that are set elsewhere than where objects are made."""
+        found = set()
+        for unit in self.program.units.values():
+            for node in nodes_in(unit.tree, ast.Attribute):
+                function = self.program.function(node) if isinstance(node.ctx, ast.Store) else None
+                if isinstance(function, ast.FunctionDef) and function.name != "__init__":
+                    found.add(node.attr)
+        return frozenset(found)
 
     def _fixed(self, place: ast.expr, loop: Loop) -> bool:
         """Whether a place is the same in each turn of a loop: its names and keys are not set there."""

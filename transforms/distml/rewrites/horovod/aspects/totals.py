@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from distml.rewrites.horovod.aspects.batches import assigned
+from distml.rewrites.horovod.aspects.containers import begins
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
 from distml.source.nodes import SCOPES, walk
-from distml.training.around import Looping, block_of, owner_of
+from distml.training.around import Looping, owner_of
 from distml.training.callers import run_by
 from distml.training.program import Program
 from distml.training.syntax import elements, method_name, nodes_in, root_of
@@ -113,7 +114,7 @@ class Totals:
             return False
         if sums.get(place, False):
             return self.shares.factor(loop, loop) == self.plan.world(loop).size and self._summed_up(place, loop)
-        return place in added and _begins(place, loop, self.program)
+        return place in added and begins(place, loop, self.program)
 
     def _summed_up(self, place: str, loop: Looping) -> bool:
         """Whether nothing but sums of a list are read behind a loop."""
@@ -366,22 +367,6 @@ def _groups(told: dict[str, Told], places: dict[str, bool]) -> Iterator[set[str]
         if place not in seen:
             seen |= group
             yield group
-
-
-def _begins(place: str, loop: Looping, program: Program) -> bool:
-    """Whether a place, or what holds it, is set in front of a loop, in its block or one around it in the same turn."""
-    names = {place, place.partition("[")[0]}
-    statement: ast.stmt = loop
-    while True:
-        block = block_of(statement, program)
-        for each in block[: block.index(statement)]:
-            targets = each.targets if isinstance(each, ast.Assign) else ()
-            if names & {ast.unparse(part) for target in targets for part in elements(target)}:
-                return True
-        above = program.parent(statement)
-        if not isinstance(above, ast.With | ast.If | ast.Try):
-            return False
-        statement = above
 
 
 def _bound_in(loop: Looping, node: ast.AST) -> bool:

@@ -203,8 +203,8 @@ class Counts:
                 yield from (each for each in _compared(inner.test) if ast.unparse(each) in outer)
             return
         for leaf in self.loops.leaves(loop.iter):
-            if is_range(leaf, self.program) and len(leaf.args) in (1, 2):
-                yield leaf.args[-1]
+            if is_range(leaf, self.program) and leaf.args:
+                yield leaf.args[:2][-1]
 
     def counts_own(self, bound: ast.expr, sampled: set[ast.Call]) -> bool:
         """Whether a number is computed from the length of loaders that have the batches of one rank."""
