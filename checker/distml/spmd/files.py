@@ -53,6 +53,8 @@ class FileFacts:
         self._named: dict[int, frozenset[str]] = {}
         self._changes: dict[int, frozenset[str]] = {}
         self._members: dict[int, dict[str, ast.stmt]] = {}
+        self.givers: dict[str, SourceFile | None] = {}
+        """The files that bind what this one holds under a name, as far as that was asked for."""
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -70,6 +72,12 @@ class FileFacts:
             for name in _bound(statement):
                 found.setdefault(name, []).append(statement)
         return found
+
+    @cached_property
+    def stars(self) -> list[ast.ImportFrom]:
+        """The statements at the outermost level that import all names of a module."""
+        found = (each for each in _outermost(self.tree.body) if isinstance(each, ast.ImportFrom))
+        return [each for each in found if each.names[0].name == "*"]
 
     @cached_property
     def rebound(self) -> frozenset[str]:

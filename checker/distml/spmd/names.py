@@ -192,12 +192,34 @@ def variable(run: Run, name: object, default: Sequence[Value] = ()) -> Value:
 
 def member(run: Run, source: SourceFile, name: str) -> Value:
     """What a file of the project holds under a name."""
-    if source.text and name in run.facts(source).bindings:
-        return _of_file(run, run.file(source), name)
+    giving = _giver(run, source, name) if source.text else None
+    if giving is not None:
+        return _of_file(run, run.file(giving), name)
     submodule = run.project.submodule(source, name)
     if submodule is not None:
         return Module(submodule)
     return Library(f"{source.module}.{name}") if source.text else Unknown(f"{source.module}.{name}")
+
+
+def _giver(run: Run, source: SourceFile, name: str) -> SourceFile | None:
+    known = run.facts(source).givers
+    if name not in known:
+        known[name] = _giving(run, source, name, {source.location})
+    return known[name]
+
+
+def _giving(run: Run, source: SourceFile, name: str, seen: set[str]) -> SourceFile | None:
+    """The file that binds a name which another holds: itself, or one that it takes all names of by `import *`."""
+    facts = run.facts(source)
+    if name in facts.bindings:
+        return source
+    for statement in reversed(facts.stars if not name.startswith("_") else ()):
+        found = _file_of(run, source, statement)
+        if found is not None and found.text and found.location not in seen:
+            giving = _giving(run, found, name, seen | {found.location})
+            if giving is not None:
+                return giving
+    return None
 
 
 def _of_file(run: Run, scope: Scope, name: str) -> Value:
@@ -206,6 +228,9 @@ def _of_file(run: Run, scope: Scope, name: str) -> Value:
     facts = run.facts(scope.source)
     statements = facts.bindings.get(name, [])
     if not statements:
+        giving = _giver(run, scope.source, name)
+        if giving is not None:
+            return _of_file(run, run.file(giving), name)
         if name == "__name__":
             return Known(scope.source.module)
         return Library(f"builtins.{name}") if name in _BUILTINS else custom(run, scope.source, name) or Unknown(name)
@@ -261,9 +286,7 @@ def _module(run: Run, source: SourceFile, name: str) -> Value:
 
 
 def _taken(run: Run, source: SourceFile, statement: ast.ImportFrom, name: str) -> Value:
-    module = statement.module or ""
-    outside = not statement.level and module.partition(".")[0] in {"torch", "horovod"}
-    found = None if outside else run.project.resolve(source, module, statement.level)
+    module, found = statement.module or "", _file_of(run, source, statement)
     if found is not None:
         return member(run, found, name)
     if statement.level:
@@ -271,6 +294,13 @@ def _taken(run: Run, source: SourceFile, statement: ast.ImportFrom, name: str) -
         package = package[: len(package) - statement.level + 1]
         module = ".".join([*package, *([module] if module else [])])
     return _of_library(run, f"{module}.{name}")
+
+
+def _file_of(run: Run, source: SourceFile, statement: ast.ImportFrom) -> SourceFile | None:
+    """The file of the project that names are imported from."""
+    module = statement.module or ""
+    outside = not statement.level and module.partition(".")[0] in {"torch", "horovod"}
+    return None if outside else run.project.resolve(source, module, statement.level)
 
 
 def decorated(run: Run, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, owner: Class | None) -> Value:
