@@ -9,9 +9,9 @@ from distml.interp.class_record import ClassRecord
 from distml.interp.classes import KINDS, linearize
 from distml.interp.enumerations import Numbering, is_enumeration, make_members
 from distml.interp.frames import Frame
-from distml.interp.metaclasses import made_by_metaclass
+from distml.interp.metaclasses import handed_metaclass, made_by_metaclass
 from distml.interp.scope import NESTED, scope_of
-from distml.values import Class, Const, DictRecord, Lib, Ref, Tup, Value
+from distml.values import Class, Const, DictRecord, Lib, Opaque, Ref, Tup, Value
 
 if TYPE_CHECKING:
     from distml.interp.arguments import Arguments
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     """Run a class statement; the class it makes."""
-    bases = _bases(vm, node)
+    bases, given = _bases(vm, node)
     keywords = {k.arg: vm.language.evaluate(vm, k.value) for k in node.keywords}
-    told = [keywords.pop(name) for name in ("metaclass", None) if name in keywords]
+    told = [*(keywords.pop(name) for name in ("metaclass", None) if name in keywords), *given]
     inherited = [vm.at(base.address).metaclass for base in bases if isinstance(base, Class)]
     record = ClassRecord(
         node.name, node, vm.frame.module.name, bases=bases, metaclass=next(filter(None, told + inherited), None)
@@ -36,14 +36,22 @@ def define_class(vm: Machine, node: ast.ClassDef) -> Value:
     return vm.language.decorate_class(vm, node, vm.at(address), cls)
 
 
-def _bases(vm: Machine, node: ast.ClassDef) -> tuple[Value, ...]:
-    """What a class statement says that it derives from; something unknown stands for bases that are not known one by one."""
+def _bases(vm: Machine, node: ast.ClassDef) -> tuple[tuple[Value, ...], list[Value]]:
+    """What a class statement says that it derives from, and metaclasses that are given to functions there
+    (`with_metaclass(Meta, Base)`); something unknown stands for bases that are not known one by one.
+    """
     found: list[Value] = []
+    told: list[Value] = []
     for base in node.bases:
         value = vm.language.evaluate(vm, base.value if isinstance(base, ast.Starred) else base)
         items = vm.iterate(value) if isinstance(base, ast.Starred) else (value,)
-        found += items if isinstance(items, tuple) else [vm.opaque("bases")]
-    return tuple(found)
+        metaclass, others = handed_metaclass(vm, base) if isinstance(value, Opaque) else (None, ())
+        if metaclass is not None:
+            told.append(metaclass)
+            found += others
+        else:
+            found += items if isinstance(items, tuple) else [vm.opaque("bases")]
+    return tuple(found), told
 
 
 def made_by_type(vm: Machine, arguments: Arguments, node: ast.AST) -> Value | None:

@@ -13,6 +13,7 @@ from distml.interp.class_record import ClassRecord, Property
 from distml.interp.classes import COPY, library_trait
 from distml.interp.fields import DATACLASSES, declare
 from distml.interp.giving_up import forget_changed
+from distml.interp.metaclasses import handed_metaclass, made_by_metaclass
 from distml.values import NONE, Bound, Class, Function, Lib, LibMethod, Opaque, Partial, Value
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def decorate_class(vm: Machine, node: ast.ClassDef, record: ClassRecord, cls: Cl
             if name in REPLACED:
                 record.attrs.setdefault("replace", COPY)
         elif name not in TRANSPARENT:
-            value = _redecorated(vm, decorator, value, record)
+            value = _redecorated(vm, node, decorator, value, record)
     return value
 
 
@@ -142,7 +143,7 @@ def _library_name(value: Value) -> str:
     return value.name if isinstance(value, Lib) else ""
 
 
-def _redecorated(vm: Machine, decorator: ast.expr, value: Value, record: ClassRecord) -> Value:
+def _redecorated(vm: Machine, node: ast.ClassDef, decorator: ast.expr, value: Value, record: ClassRecord) -> Value:
     """Apply a decorator of the project; one that is unknown may change the class."""
     target = vm.language.evaluate(vm, decorator)
     if isinstance(target, Function | Bound | Partial | Class):
@@ -152,6 +153,11 @@ def _redecorated(vm: Machine, decorator: ast.expr, value: Value, record: ClassRe
             return vm.opaque(record.name)
         if not isinstance(result, Opaque):
             return result
+    metaclass, others = handed_metaclass(vm, decorator)
+    if metaclass is not None and not others and isinstance(value, Class):
+        record.metaclass = metaclass
+        made_by_metaclass(vm, value, {}, node)
+        return value
     if not _registers(decorator):
         record.mro = (*record.mro, None)
     return value

@@ -47,6 +47,31 @@ def _classes(record: ClassRecord) -> list[Value | None]:
     return order[:-1] if order[-1] is None and isinstance(order[-2], Lib) and order[-2].name in _PLAIN else order
 
 
+def handed_metaclass(vm: Machine, node: ast.expr) -> tuple[Value | None, tuple[Value, ...]]:
+    """The metaclass that a call is given, and what else it is given: what makes a class of them makes it by the metaclass.
+
+    A function that is not followed has no other use for one: `with_metaclass(Meta, Base)` among the bases of a class,
+    `@add_metaclass(Meta)` above it.
+    """
+    if not isinstance(node, ast.Call) or node.keywords or any(isinstance(each, ast.Starred) for each in node.args):
+        return None, ()
+    given = [vm.language.evaluate(vm, each) for each in node.args]
+    metaclass = next((each for each in given if _is_metaclass(vm, each)), None)
+    return metaclass, tuple(each for each in given if each is not metaclass)
+
+
+def _is_metaclass(vm: Machine, value: Value) -> bool:
+    """Whether a value is a class of classes: it derives from `type`, or makes its objects of a name, bases and a namespace."""
+    bases = vm.at(value.address).mro if isinstance(value, Class) else (value,)
+    if any(isinstance(base, Lib) and base.name in _PLAIN for base in bases):
+        return value != Lib("builtins.type")
+    new = vm.at(value.address).attrs.get("__new__") if isinstance(value, Class) else None
+    return isinstance(new, Function) and len(new.node.args.args) == _OF_NEW
+
+
+_OF_NEW = len(("cls", "name", "bases", "namespace"))
+
+
 def own_method(vm: Machine, metaclass: Value | None, name: str) -> Function | None:
     """A method that a metaclass of the program defines."""
     found = lookup(vm, followed(vm, metaclass) or (), name)[0]
@@ -85,6 +110,11 @@ def made_by_metaclass(vm: Machine, cls: Class, keywords: dict[str, Value], node:
     if followed(vm, record.metaclass) is None:
         # Unless it is a base's, whose order says so already, nobody knows what it adds.
         record.mro = (*record.mro, *((None,) if None not in record.mro else ()))
+        if _makes(vm, record.metaclass):
+            record.attrs = {
+                name: vm.opaque(name) if isinstance(member, Function) else member
+                for name, member in record.attrs.items()
+            }
     if new is None:
         _tell(vm, cls, keywords, node)
         made: Value = cls
@@ -98,6 +128,12 @@ def made_by_metaclass(vm: Machine, cls: Class, keywords: dict[str, Value], node:
         vm.at(cls.address).mro = (*vm.at(cls.address).mro, None)
     elif init is not None:
         vm.language.call_value(vm, init, Arguments([cls, *_said(vm, vm.at(cls.address))], keywords), node)
+
+
+def _makes(vm: Machine, metaclass: Value | None) -> bool:
+    """Whether a metaclass, of which a part is not in sight, has code of its own that makes classes: it may wrap their methods."""
+    own = vm.at(metaclass.address).mro if isinstance(metaclass, Class) else ()
+    return any(isinstance(lookup(vm, own, name)[0], Function) for name in ("__new__", "__init__"))
 
 
 def _said(vm: Machine, record: ClassRecord) -> list[Value]:
