@@ -6,13 +6,16 @@ https://lightning.ai/docs/pytorch/stable/common/hyperparameters.html
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_value, unknown_call
 from distml.interp.imports import known_module, module_attribute
+from distml.interp.storage import view_of
 from distml.ops.call import NONE
-from distml.ops.python.lightning import HOLDERS, LIMITED, UNTRIED
+from distml.ops.python.arguments import NAMESPACE
+from distml.ops.python.lightning import DATA, HOLDERS, LIMITED, UNTRIED
 from distml.values import (
     Bound,
     Class,
@@ -43,47 +46,73 @@ _UNSEEN = ("on_", "configure_model", "transfer_batch", "optimizer_", "backward",
 
 
 def _save(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    """`self.save_hyperparameters(*names, ignore)`: the arguments of the constructor, as attributes and items of `hparams`."""
+    """`self.save_hyperparameters(*names, ignore)`: the arguments of the constructor, or a dict, as attributes and items of
+    `hparams`, beside what was saved before.
+    """
     receiver = arguments.args[0]
-    values = _collected(vm, receiver, arguments)
-    source = vm.project.model("easydict")
-    made: Value = vm.opaque("hparams", vm.origin(node))
-    if values is not None and source is not None:
-        items: dict[Value, Value] = {Const(name): value for name, value in values.items()}
-        kind = module_attribute(vm, known_module(vm, source), "EasyDict")
-        made = call_value(vm, kind, Arguments([vm.allocate(DictRecord(items))]), node)
-    vm.language.set_attribute(vm, receiver, "hparams", made, node, plain=True)
+    record = vm.record(receiver) if isinstance(receiver, Ref) else None
+    before = record.attrs.get("hparams") if isinstance(record, InstanceRecord) else None
+    saved = None if arguments.open else _saved(vm, receiver, arguments)
+    source = vm.project.model("munch")
+    made: Value | None = saved if isinstance(saved, Ref) else None
+    if isinstance(saved, dict) and source is not None:
+        held = vm.allocate(DictRecord({Const(name): value for name, value in saved.items()}))
+        made = before if isinstance(before, Ref) else None
+        if made is not None:
+            call_value(vm, vm.attribute(made, "update") or NONE, Arguments([held]), node)
+        elif before is None:
+            made = call_value(vm, module_attribute(vm, known_module(vm, source), "Munch"), Arguments([held]), node)
+    vm.language.set_attribute(vm, receiver, "hparams", made or vm.opaque("hparams", vm.origin(node)), node, plain=True)
     return NONE
 
 
-def _collected(vm: Machine, receiver: Value, arguments: Arguments) -> dict[str, Value] | None:
-    """What is saved, by name; None where that is not known."""
-    frame, record = vm.frame, vm.record(receiver) if isinstance(receiver, Ref) else None
-    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class) or frame.receiver != receiver:
-        return None
-    own = record.cls.address == frame.owner and frame.name == "__init__" and frame.function is not None
+def _saved(vm: Machine, receiver: Value, arguments: Arguments) -> dict[str, Value] | Ref | None:
+    """What is saved, by name, or an object that is kept as it is; None where that is not known."""
     left_out = _names(vm, arguments.kwargs.get("ignore", Tup(())))
-    if (
-        not own
-        or frame.function is None
-        or arguments.open
-        or left_out is None
-        or set(arguments.kwargs) - {"ignore", "logger"}
-    ):
+    given = arguments.args[1:]
+    objects = [each for each in given if _names(vm, each) is None or isinstance(each, Ref)]
+    if left_out is None or set(arguments.kwargs) - {"ignore", "logger"} or len(objects) > 1:
         return None
-    spec = frame.function.node.args
-    names = [each.arg for each in (*spec.posonlyargs, *spec.args)][1:] + [each.arg for each in spec.kwonlyargs]
-    found = {name: vm.variable(frame.ident, name) or vm.opaque(name) for name in names}
-    if spec.kwarg is not None:
-        more = vm.variable(frame.ident, spec.kwarg.arg)
-        held = vm.record(more) if isinstance(more, Ref) else None
-        if not isinstance(held, DictRecord) or not held.exact:
-            return None
-        found.update({str(key.value): value for key, value in held.items.items() if isinstance(key, Const)})
-    wanted = _names(vm, Tup(tuple(arguments.args[1:])))
-    if wanted is None:
-        return None
+    found = _items_of(vm, objects[0]) if objects else _of_constructors(vm, receiver)
+    if not isinstance(found, dict):
+        return found
+    wanted = [] if objects else _names(vm, Tup(tuple(given)))
     return {name: value for name, value in found.items() if name not in left_out and (not wanted or name in wanted)}
+
+
+def _items_of(vm: Machine, value: Value) -> dict[str, Value] | Ref | None:
+    """The items of a dict, or the attributes of a namespace; another object is kept."""
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if isinstance(value, Ref) and isinstance(record, InstanceRecord):
+        if record.cls != NAMESPACE:
+            return value
+        record = vm.record(view_of(vm, value, record, "__dict__"))
+    if not isinstance(record, DictRecord) or not record.exact:
+        return None
+    names = {key.value: item for key, item in record.items.items() if isinstance(key, Const)}
+    return (
+        {name: item for name, item in names.items() if isinstance(name, str)}
+        if len(names) == len(record.items)
+        else None
+    )
+
+
+def _of_constructors(vm: Machine, receiver: Value) -> dict[str, Value] | None:
+    """The arguments of the constructors that are being run on an object, the innermost overridden by those around it."""
+    found: dict[str, Value] = {}
+    own = itertools.takewhile(lambda frame: frame.receiver == receiver and frame.name == "__init__", reversed(vm.stack))
+    for frame in own:
+        if frame.function is None:
+            return None
+        spec = frame.function.node.args
+        names = [each.arg for each in (*spec.posonlyargs, *spec.args)][1:] + [each.arg for each in spec.kwonlyargs]
+        found |= {name: vm.variable(frame.ident, name) or vm.opaque(name) for name in names}
+        more = NONE if spec.kwarg is None else vm.variable(frame.ident, spec.kwarg.arg) or NONE
+        further = {} if spec.kwarg is None else _items_of(vm, more)
+        if not isinstance(further, dict):
+            return None
+        found |= further
+    return found if vm.stack and vm.stack[-1].receiver == receiver else None
 
 
 def _names(vm: Machine, value: Value) -> list[str] | None:
@@ -126,7 +155,9 @@ def _running(run: Run) -> Callable[[Machine, Arguments, ast.AST], Value]:
 
     def method(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         given = dict(zip(("self", *run.parameters), arguments.args, strict=False)) | arguments.kwargs
-        model, data = given.get("model", NONE), given.get("datamodule", NONE)
+        told = next((each for each in map(given.get, run.parameters[1:]) if each and _holds_data(vm, each)), NONE)
+        given |= {name: NONE for name, each in given.items() if each == told}
+        model, data = given.get("model", NONE), told
         known = not arguments.open and _is_plain(vm, model) and (data == NONE or _is_plain(vm, data))
         for part in (data, model) if known else ():
             for name, args in (("prepare_data", []), ("setup", [Const(run.stage)])):
@@ -143,6 +174,15 @@ def _running(run: Run) -> Callable[[Machine, Arguments, ast.AST], Value]:
         return unknown_call(vm, Arguments([model, data]) if known else arguments, node)
 
     return method
+
+
+def _holds_data(vm: Machine, value: Value) -> bool:
+    """Whether a value is a data module, which may be given in the place of the loaders too."""
+    record = vm.record(value) if isinstance(value, Ref) else None
+    order = (
+        vm.at(record.cls.address).mro if isinstance(record, InstanceRecord) and isinstance(record.cls, Class) else ()
+    )
+    return any(isinstance(base, Lib) and base.name in DATA for base in order)
 
 
 def _is_limited(vm: Machine, trainer: Value) -> bool:

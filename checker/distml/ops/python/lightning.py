@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from distml.ops.call import Call
 
 MODULES = ("lightning", "lightning.pytorch", "pytorch_lightning")
-HOLDERS = frozenset(f"{module}.{name}" for module in MODULES for name in ("LightningModule", "LightningDataModule"))
+DATA = frozenset(f"{module}.LightningDataModule" for module in MODULES)
+HOLDERS = DATA | {f"{module}.LightningModule" for module in MODULES}
 """Classes whose objects keep hyperparameters."""
 TRAINER = Lib("lightning.Trainer")
 LIMITED = "__limited__"
