@@ -164,7 +164,10 @@ def layer_attributes(vm: Machine, name: str, arguments: Arguments, node: ast.AST
             found.append(attrs)
         return Const(None)
 
-    each_alternative(vm, arguments.values(), run)
+    if getattr(rules, "as_given", False):
+        run(*arguments.values())
+    else:
+        each_alternative(vm, arguments.values(), run)
     if not found:
         return None
     attrs = {key: join_many(vm, [f[key] for f in found if key in f]) for key in found[0]}

@@ -81,6 +81,8 @@ class Sequential:
     """
 
     bases = ("torch.nn.Module",)
+    as_given = True
+    """A child that is one of several layers stays that: there is one container, not one for each of them."""
 
     @staticmethod
     def init(call: Call, *args: Value) -> dict[str, Value]:
