@@ -102,3 +102,33 @@ def test_what_others_need_is_called_by_all(way: str, framework: str) -> None:
     call = 'said = score("result")' if "return" in BESIDE[way][-1] else 'score("result")'
     (line,) = (each for each in rewritten(framework, BESIDE[way], call).splitlines() if each.strip() == call)
     assert len(line) - len(line.lstrip()) == (8 if framework == "session" else 4)
+
+
+READING = {
+    "check_output": 'return float(subprocess.check_output(["wc", "-l", path]).split()[0])',
+    "run": 'return subprocess.run(["wc", "-l", path], capture_output=True).stdout',
+    "Popen": 'found = subprocess.Popen(["wc", "-l", path], stdout=subprocess.PIPE)\n    return found.communicate()[0]',
+    "popen": 'return os.popen("wc -l " + path).read()',
+    "getoutput": 'return subprocess.getoutput(f"wc -l {path}")',
+}
+WRITING = {
+    "savetxt": 'np.savetxt("told.txt", data)',
+    "open": 'with open("told.txt", "w") as f:\n        f.write("told")',
+    "json": 'json.dump(list(data), open("told.txt", "w"))',
+}
+
+
+@pytest.mark.parametrize("written", WRITING)
+@pytest.mark.parametrize("read", READING)
+def test_all_wait_for_what_a_command_reads_whose_output_all_have(read: str, written: str) -> None:
+    call = f'{WRITING[written]}\n    best = score("told.txt")'
+    text = "import json\n" + TAPE.replace("for epoch", "data = [1.0]\nfor epoch")
+    (file,) = outcome(text.format(body=READING[read], call=call)).files.values()
+    assert 'hvd.broadcast_object(None)\n    best = score("told.txt")' in file.source
+
+
+@pytest.mark.parametrize("read", READING)
+def test_nobody_waits_for_a_command_that_reads_something_else(read: str) -> None:
+    call = 'np.savetxt("told.txt", [epoch])\n    best = score("/proc/meminfo")'
+    (file,) = outcome(TAPE.format(body=READING[read], call=call)).files.values()
+    assert "hvd.broadcast_object(None)" not in file.source

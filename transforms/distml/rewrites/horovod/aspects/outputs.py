@@ -73,7 +73,7 @@ _DRAWN = re.compile(
     r"visdom\.Visdom\(\)\.(line|scatter|images?|text|heatmap|bar|histogram|matplot|video|surf|contour|boxplot|pie|svg|mesh)"
 )
 """What draws into a window, and gives its name: those that draw nothing need none."""
-COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen)")
+COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen|get\w*output)")
 _WRITING = re.compile(r"\s*(cp|mv|rm|ln|touch|zip|gzip|rsync|convert|ffmpeg|montage)\b")
 """Commands of a shell that write files, and are followed by no other rank."""
 _SAVES = frozenset(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from distml.rewrites.horovod.aspects import destinations
 from distml.rewrites.horovod.aspects.downloads import wait_in_session
 from distml.rewrites.horovod.aspects.during import during_training, trains
-from distml.rewrites.horovod.aspects.outputs import on_each_machine, private
+from distml.rewrites.horovod.aspects.outputs import COMMANDS, on_each_machine, private
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.notes import WAIT
@@ -70,7 +70,10 @@ _KINDS = (
         re.compile(r"tensorflow\.data\.(Dataset(\.\w+)?\(\)(\.\w+\(\))*|experimental)\.save"),
         re.compile(r"tensorflow\.data\.(Dataset|experimental)\.load"),
     ),
-    (re.compile(r"(pickle|json)\.dump|numpy\.savez?"), re.compile(rf"(pickle|json|numpy)\.load|{_LISTS}")),
+    (
+        re.compile(r"(pickle|json)\.dump|numpy\.save\w*"),
+        re.compile(rf"(pickle|json)\.load|numpy\.(load(txt)?|genfromtxt)|{_LISTS}"),
+    ),
     (
         re.compile(
             r"(builtins|pathlib\.Path\(\))\.open\(\)\.write(lines)?|csv\.\w+\(\)\.write\w+|pathlib\.Path\(\)\.write_\w+"
@@ -197,7 +200,8 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt], uniform: Uni
             [] if runs_as_script(statement) else [each for each in reach.of(statement) if isinstance(each, ast.Call)]
         )
         names = _said(own_nodes(statement, itself=True), plan.program) if again else None
-        read = {each for call in calls for each in _files(call, plan.program, 1, names)}
+        asked = (call for call in calls if not _by_first(call, plan))
+        read = {each for call in asked for each in _files(call, plan.program, 1, names)}
         wrote = set[_File]()
         for call in calls:
             files = _files(call, plan.program, 0, names)
@@ -289,6 +293,8 @@ def _said(nodes: Iterable[ast.AST], program: Program) -> set[str]:
 def _kinds(call: ast.Call, program: Program, reads: int) -> set[int]:
     if destinations.opens_to_write(call, program):
         return set() if reads else {len(_KINDS) - 1}
+    if reads and program.matches(call.func, COMMANDS):
+        return {*range(_HDF5 + 1)}  # whatever it is told to read
     if "h5py.File" in program.names(call.func):
         mode = argument(call, 1, "mode")
         return {_HDF5} if bool(reads) is (mode is None or is_literal(mode, "r")) else set()
