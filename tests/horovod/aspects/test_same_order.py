@@ -165,3 +165,20 @@ def test_all_ranks_draw_one_order(flow: str, place: str) -> None:
         told = any(each.code == "HVD302" for each in result.plan.warnings)
         assert told or any(each in found for each in fixed), order
         assert not told or flow == "keras", order
+
+
+SEEDED = {
+    "np.random.seed(None)": "np.random.seed(0)",
+    "np.random.seed()": "np.random.seed(0)",
+    "seed = None\nnp.random.seed(seed)": "np.random.seed(0)",
+    "seed = None\nif seed:\n    np.random.seed(seed)": "    np.random.seed(seed)",
+    "seed = None\nif seed is not None:\n    np.random.seed(seed)": "    np.random.seed(seed)",
+}
+
+
+@pytest.mark.parametrize("seeded", SEEDED)
+@pytest.mark.parametrize("flow", ["keras", "tape"])
+def test_a_generator_that_is_told_to_begin_anywhere_begins_alike(flow: str, seeded: str) -> None:
+    text = program(flow, "in the loop", "order = np.random.permutation(64)").replace("\nx, y", f"\n{seeded}\nx, y")
+    (file,) = outcome(text).files.values()
+    assert f"{SEEDED[seeded]}\nx, y" in file.source

@@ -7,6 +7,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 
 from distml.rewrites.horovod.aspects.drawing import generators
+from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.orders import is_unseeded
 from distml.rewrites.horovod.aspects.origins import computed_from
 from distml.rewrites.horovod.aspects.setup import behind_start
@@ -96,11 +97,15 @@ def _arranges(call: ast.Call, program: Program) -> bool:
 
 def _begin_alike(plan: Plan, library: str) -> None:
     """Let the global generator of a library begin alike where it is told to begin anywhere: `seed(None)`."""
-    for call in plan.program.calls_of(SEED[library]):
+    program = plan.program
+    for call in (each for each in program.calls_of(SEED[library]) if _is_none(each, program) and runs(each, program)):
         given = argument(call, 0, "seed", "a")
-        if _is_none(call, plan.program) and given is None:
+        asked = (each.test for each in program.ancestors(call) if isinstance(each, ast.If))
+        if given is None:
             plan.patch(call).argument(call, "0", ALIKE)
-        elif _is_none(call, plan.program) and given is not None:
+        elif not any(
+            ast.unparse(given) in map(ast.unparse, walk(each)) for each in asked
+        ):  # it may be told that there is none
             plan.patch(given).wrap(given, "0", ALIKE)
 
 
