@@ -1,37 +1,19 @@
-"""Files that one part of a program writes and another reads: written by rank 0 only, read when they are there."""
+"""Checkpoints of TensorFlow 2 whose path is taken from the call that writes them: written by rank 0 only."""
 
 from __future__ import annotations
 
 import ast
-import re
 
 from distml.rewrites.horovod.aspects import outputs
-from distml.rewrites.horovod.notes import WAIT, WRITTEN
+from distml.rewrites.horovod.notes import WRITTEN
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
-from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
-from distml.training.unit import Unit
 
-_WRITES = frozenset({"save", "save_weights", "save_model", "write"})
-_READS = frozenset({"load", "load_weights", "load_model", "restore", "read", "from_file"})
 _CHECKPOINTS = frozenset(
     f"tensorflow.train.{name}" for name in ("Checkpoint().save", "Checkpoint().write", "CheckpointManager().save")
 )
-_PAIRS = {
-    "numpy.save": "numpy.load",
-    "numpy.savez": "numpy.load",
-    "numpy.savez_compressed": "numpy.load",
-    "pickle.dump": "pickle.load",
-    "json.dump": "json.load",
-    "joblib.dump": "joblib.load",
-    "cv2.imwrite": "cv2.imread",
-    "tensorflow.io.write_file": "tensorflow.io.read_file",
-}
-"""What writes files of a kind, and what reads them."""
-
-_PATHS = (ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.JoinedStr)
 
 
 def saved(plan: Plan) -> None:
@@ -85,51 +67,3 @@ def _only_shown(target: ast.expr, plan: Plan) -> bool:
             if not isinstance(call, ast.Call) or outputs.kind_of(call, plan.program) is None:
                 return False
     return True
-
-
-def wait(plan: Plan) -> None:
-    """Have all ranks wait in front of statements that read what rank 0 has written further up.
-
-    Where files of one kind are written in front of training, and files of that kind read anywhere, all wait behind.
-    """
-    for unit in plan.units():
-        _prepared(plan, unit)
-        calls = list(nodes_in(unit.tree, ast.Call))
-        written = {path: call for call in calls if called(call, plan.program) in _WRITES for path in _paths(call)}
-        for call in calls:
-            for path in _paths(call) if called(call, plan.program) in _READS else ():
-                if (
-                    path in written
-                    and written[path].lineno < call.lineno
-                    and _by_all(call, written[path], plan.program)
-                ):
-                    statement = plan.program.statement(call)
-                    code = f"{plan.world(call).module}.broadcast_object(None)"
-                    plan.patch(call).before(statement, code, WAIT)
-
-
-def _prepared(plan: Plan, unit: Unit) -> None:
-    read = {name for call in plan.program.calls for name in plan.program.names(call.func)}
-    training = {each for loop in plan.loops for each in (loop.node, *plan.program.ancestors(loop.node))}
-    for node in unit.tree.body:
-        written = {name for call in nodes_in(node, ast.Call) for name in plan.program.names(call.func)}
-        reads = {reader for name, reader in _PAIRS.items() if name in written}
-        if reads & read and node not in training and not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If):
-            plan.patch(node).after(node, f"{plan.world(node).module}.broadcast_object(None)", WAIT)
-
-
-def _by_all(call: ast.Call, written: ast.Call, program: Program) -> bool:
-    """Whether reading is a statement of its own in the same scope, which all ranks come by equally often."""
-    statement = program.statement(call)
-    simple = isinstance(statement, ast.Assign | ast.Expr | ast.AnnAssign | ast.Return)
-    return simple and program.function(call) is program.function(written)
-
-
-def _paths(call: ast.Call) -> list[str]:
-    """The arguments of a call that may be a path, as written."""
-    named = [k.value for k in call.keywords if k.arg and re.search("path|dir|prefix", k.arg)]
-    return [ast.unparse(each) for each in (*call.args[:2], *named) if isinstance(each, _PATHS) and not _empty(each)]
-
-
-def _empty(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and not isinstance(node.value, str)

@@ -56,7 +56,6 @@ class TapeFlow:
         plan.once(_tell)
         plan.once(intervals.shorten)
         plan.once(reloads.saved)
-        plan.once(reloads.wait)
 
 
 def _tell(plan: Plan) -> None:
