@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.aspects import outputs
+from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.notes import WRITTEN
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
@@ -22,7 +23,7 @@ def saved(plan: Plan) -> None:
         for node in walk(unit.tree):
             value = node.value if isinstance(node, ast.Assign | ast.Return) else None
             if isinstance(node, ast.Assign | ast.Return) and value is not None and _checkpoints(value, plan.program):
-                if isinstance(node, ast.Assign) and all(_only_shown(target, plan) for target in node.targets):
+                if isinstance(node, ast.Assign) and all(only_shown(target, plan.program) for target in node.targets):
                     outputs.guard(plan, node, "file")
                 elif isinstance(node, ast.Return) and all(_shown(call, plan) for call in _calls(node, plan.program)):
                     plan.patch(value).wrap(value, f"{{}} if {plan.world(value).first} else None", WRITTEN)
@@ -45,7 +46,7 @@ def _shown(call: ast.Call, plan: Plan) -> bool:
     """Whether what a call gives is thrown away, or only shown."""
     above = plan.program.parent(call)
     if isinstance(above, ast.Assign):
-        return all(_only_shown(target, plan) for target in above.targets)
+        return all(only_shown(target, plan.program) for target in above.targets)
     shows = isinstance(above, ast.Call) and outputs.kind_of(above, plan.program) is not None
     return shows or isinstance(above, ast.Expr)
 
@@ -54,16 +55,19 @@ def _checkpoints(node: ast.expr, program: Program) -> bool:
     return isinstance(node, ast.Call) and bool(program.names(node.func) & _CHECKPOINTS)
 
 
-def _only_shown(target: ast.expr, plan: Plan) -> bool:
-    """Whether a variable is read by nothing but output."""
+def only_shown(target: ast.expr, program: Program) -> bool:
+    """Whether a variable is read by nothing but output, which rank 0 alone makes then."""
     if not isinstance(target, ast.Name):
         return False
-    lexical = plan.program.unit(target).lexical
+    lexical = program.unit(target).lexical
     owner = lexical.owner_at(target.id, target, writing=True)
-    for node in nodes_in(owner or lexical.tree, ast.Name):
-        if node.id == target.id and isinstance(node.ctx, ast.Load):
-            statement = plan.program.statement(node)
-            call = statement.value if isinstance(statement, ast.Expr) else None
-            if not isinstance(call, ast.Call) or outputs.kind_of(call, plan.program) is None:
-                return False
-    return True
+    read = (each for each in nodes_in(owner or lexical.tree, ast.Name) if isinstance(each.ctx, ast.Load))
+    return all(_put_out(each, program) for each in read if each.id == target.id)
+
+
+def _put_out(use: ast.Name, program: Program) -> bool:
+    statement = program.statement(use)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or outputs.kind_of(call, program) is None:
+        return False
+    return all(reads_only(each, program) for each in (*call.args, *call.keywords))

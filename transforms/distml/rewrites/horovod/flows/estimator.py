@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass
 
 from distml.rewrites.horovod.aspects.outputs import guard
+from distml.rewrites.horovod.aspects.reloads import only_shown
 from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.flows import estimator_inputs, session_config, session_hooks, session_optimizers
 from distml.rewrites.horovod.flows.estimator_premade import premade
 from distml.rewrites.horovod.flows.fit import prepared
 from distml.rewrites.horovod.flows.session_graph import Graph, graph_of
-from distml.rewrites.horovod.flows.session_outputs import only_printed
 from distml.rewrites.horovod.flows.session_steps import divide_number
 from distml.rewrites.horovod.notes import ONE_GPU
 from distml.rewrites.horovod.plan import Loop, Plan, Refuse
@@ -216,7 +216,7 @@ def _exported(plan: Plan) -> None:
 
 
 def _for_print(statement: ast.stmt, program: Program) -> bool:
-    return isinstance(statement, ast.Assign) and only_printed(statement, program)
+    return isinstance(statement, ast.Assign) and all(only_shown(each, program) for each in statement.targets)
 
 
 def _is_folder(maker: ast.Call, given: ast.expr) -> bool:

@@ -7,6 +7,7 @@ import re
 
 from distml.rewrites.horovod.aspects.outputs import guard, kind_of
 from distml.rewrites.horovod.aspects.purity import reads_only
+from distml.rewrites.horovod.aspects.reloads import only_shown
 from distml.rewrites.horovod.flows.session_broadcast import restores
 from distml.rewrites.horovod.flows.session_frames import frames, runs_session
 from distml.rewrites.horovod.flows.session_graph import SESSION, Graph, Run, graph_of
@@ -18,7 +19,7 @@ from distml.training.callers import run_by
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import method_name, nodes_in
+from distml.training.syntax import method_name
 
 _WAIT = Note(
     "all ranks wait until rank 0 has written",
@@ -99,34 +100,12 @@ def averages(graph: Graph) -> bool:
     return False
 
 
-def only_printed(statement: ast.Assign, program: Program) -> bool:
-    """Whether what a statement assigns is printed at most."""
-    target = statement.targets[0]
-    owner = owner_of(statement, program)
-    uses = [n for n in nodes_in(owner, ast.Name) if isinstance(n.ctx, ast.Load) and _same(n, target)]
-    return isinstance(target, ast.Name) and all(_printed(each, program) for each in uses)
-
-
 def _assigned(plan: Plan, statement: ast.Assign, call: ast.Call) -> None:
     """`path = saver.save(...)`: under rank 0 with what prints the path, else nothing on other ranks."""
-    if only_printed(statement, plan.program):
+    if all(only_shown(each, plan.program) for each in statement.targets):
         guard(plan, statement, "file")
     else:
         plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else None", WRITTEN)
-
-
-def _same(name: ast.Name, target: ast.expr) -> bool:
-    return isinstance(target, ast.Name) and name.id == target.id
-
-
-def _printed(use: ast.Name, program: Program) -> bool:
-    statement = program.statement(use)
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-        return False
-    call = statement.value
-    return kind_of(call, program) == "output" and all(
-        reads_only(each, program) for each in (*call.args, *call.keywords)
-    )
 
 
 def _waits(plan: Plan, runs: list[Run]) -> None:
