@@ -419,9 +419,16 @@ def divide_steps(plan: Plan, count: ast.expr) -> None:
 
 
 def whole_number(count: ast.expr, program: Program) -> ast.expr:
-    """The number of all steps in what is left of them: `steps` of `steps - checkpoint.step`, where ranks count their own."""
-    left = isinstance(count, ast.BinOp) and isinstance(count.op, ast.Sub) and program.matches(count.right, _TAKEN)
-    return count.left if left and isinstance(count, ast.BinOp) else count
+    """The number of all steps in what is left of them: `n` of `max(n - checkpoint.step, 0)`, where ranks count their own."""
+    known = [each.value for each in origins(count, program) if each.whole]
+    made = known if len(known) == 1 else [count]
+    given = (part for each in made if isinstance(each, ast.Call) for part in values_given(each))
+    for part in (*made, *given):
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub):
+            held = part.right.args[:1] if isinstance(part.right, ast.Call) else []
+            if any(program.matches(each, _TAKEN) for each in (part.right, *held)):
+                return part.left
+    return count
 
 
 def _divides(count: ast.Name, plan: Plan) -> bool:
