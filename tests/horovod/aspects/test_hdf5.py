@@ -30,6 +30,17 @@ with v1.Session() as session:
 """,
 }
 SCRIPT = """\
+import sys
+import tensorflow as tf
+import files
+
+if len(sys.argv) > 1:
+    shape = files.make("data.h5", 64)
+else:
+    files.make("data.h5")
+x, y = files.load("data.h5")
+"""
+ONCE = """\
 import tensorflow as tf
 import files
 
@@ -41,8 +52,9 @@ import h5py
 import numpy as np
 
 
-def make(path):
+def make(path, n=None):
     {made}
+    return n
 
 
 def load(path):
@@ -54,6 +66,16 @@ MADE = {
     "opened": ("f = h5py.File(path, 'w')", "f['x'] = np.ones((64, 4))", "f.close()"),
     "by name": ("with h5py.File(name=path, mode='w') as f:", "    f['x'] = np.ones((64, 4))"),
 }
+
+
+@pytest.mark.parametrize("mode", ["", ", 'r'", ", mode='r'"])
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("flow", ["fit", "tape"])
+def test_one_process_of_a_machine_makes_it_where_that_is_all(flow: str, made: str, mode: str) -> None:
+    text = FILES.format(made="\n    ".join(MADE[made]), mode=mode).replace("\n    return n\n", "\n")
+    found = rewritten_files({"train.py": ONCE + FLOWS[flow], "files.py": text}, "horovod")
+    assert 'if hvd.local_rank() == 0:\n    files.make("data.h5")\n' in found["train.py"]
+    assert "files.py" not in found
 
 
 @pytest.mark.parametrize("mode", ["", ", 'r'", ", mode='r'"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.aspects.anchors import started
-from distml.rewrites.horovod.aspects.outputs import guard, guarded
+from distml.rewrites.horovod.aspects.outputs import guard, guarded, on_each_machine
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
@@ -41,7 +41,7 @@ def _whole(plan: Plan, node: ast.AST, call: ast.Call) -> None:
     found = dict.fromkeys(plan.program.statement(each) for each in uses if each is not name)
     if isinstance(node, ast.With):
         found |= dict.fromkeys(each for each in nodes_in(node, ast.stmt) if each is not node)
-    if started(plan, node) and all(_fills(each, name.id, plan) for each in found):
+    if not on_each_machine(node, plan) and started(plan, node) and all(_fills(each, name.id, plan) for each in found):
         for each in [node] if isinstance(node, ast.With) else [node, *found]:
             if not guarded(each, plan):
                 guard(plan, each, "file")
