@@ -9,7 +9,7 @@ import json
 import sys
 from itertools import chain
 
-from ops.frameworks import given_by_name, looped, taken_apart
+from ops.frameworks import given_by_name, handed_out, looped, taken_apart
 
 _TF = "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\n"
 _GENERATED = (
@@ -115,6 +115,7 @@ TENSORFLOW = list(
             for size in (3, 2)
         ),
         given_by_name.programs(_TF, "tf.reduce_mean", "**more"),
+        handed_out.programs(_TF, "keras.utils.Sequence", own=True),
     )
 )
 _OWN = {
@@ -156,6 +157,7 @@ KERAS = [
         for size in sizes
     ),
     *given_by_name.programs(_KERAS, "ops.mean", "training=True"),
+    *handed_out.programs(_KERAS, "keras.utils.PyDataset", own=False),
 ]
 _JAX = "import jax\nimport jax.numpy as jnp\nfrom jax import lax\n"
 _TRANSPOSED = "made = lax.conv_transpose(jnp.ones({image}), jnp.ones({kernel}), {options})\nmade + jnp.ones({sizes})\n"

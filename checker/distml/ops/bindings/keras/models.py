@@ -1,4 +1,4 @@
-"""keras: Input, Sequential, functional models, and what training asks of data.
+"""keras: Input, Sequential, functional models.
 
 https://keras.io/api/models
 """
@@ -9,16 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.keras.base import INPUT_SHAPE, LAYER, placeholder
-from distml.ops.bindings.keras.losses import checked, own
-from distml.ops.bindings.tensorflow.data import element_of
 from distml.ops.call import NONE
 from distml.ops.registry import attribute, layer, op
 from distml.shapes import Dim, Shape, Symbol
 from distml.values import (
-    Bound,
     Const,
     DictRecord,
-    Function,
     InstanceRecord,
     ListRecord,
     Many,
@@ -142,7 +138,7 @@ def parts(call: Call, structure: Value) -> dict[Value, Tensor] | None:
     return known if len(known) == len(found) else None
 
 
-def _alike(call: Call, structure: Value, made: dict[Value, Tensor]) -> Value:
+def alike(call: Call, structure: Value, made: dict[Value, Tensor]) -> Value:
     """These tensors, arranged as others are."""
     if isinstance(structure, Tensor):
         return made[Const(0)]
@@ -202,7 +198,7 @@ def _with_sizes(call: Call, outputs: Value, sizes: dict[Symbol, Dim], oldest: in
         made[key] = (
             call.unranked(tensor.dtype) if dims is None else call.tensor(Shape(dims), tensor.dtype, "tensorflow")
         )
-    return _alike(call, outputs, made)
+    return alike(call, outputs, made)
 
 
 @layer(SEQUENTIAL)
@@ -268,7 +264,8 @@ def _added(call: Call, attrs: Attrs, item: Value) -> Attrs:
     return {**attrs, ITEMS: call.list_of((*items, item))}
 
 
-def _update(call: Call, self: Value, **changes: Value) -> None:
+def update(call: Call, self: Value, **changes: Value) -> None:
+    """Set attributes of a model."""
     record = call.world.record(self) if isinstance(self, Ref) else None
     if isinstance(self, Ref) and isinstance(record, InstanceRecord):
         call.world.replace(self, record.having(changes))
@@ -318,177 +315,10 @@ def add(call: Call, self: Value, layer: Value, rebuild: Value = NONE) -> Value:
 @op(f"{SEQUENTIAL}.pop")
 def pop(call: Call, self: Value, rebuild: Value = NONE) -> Value:
     """Not followed: the layers are unknown then."""
-    _update(
+    update(
         call, self, **{ITEMS: call.world.allocate(ListRecord(None)), OUTPUTS: call.unknown(), INPUTS: call.unknown()}
     )
     return NONE
-
-
-@op(f"{MODEL}.compile")
-def compile_(call: Call, self: Value, *args: Value, **options: Value) -> Value:
-    """https://keras.io/api/models/model_training_apis/#compile-method: what counts for shapes are the loss and the metrics."""
-    loss = options.get("loss", args[1] if len(args) > 1 else NONE)
-    _update(call, self, **{LOSS: loss, METRICS: options.get("metrics", NONE)})
-    return NONE
-
-
-def _batch(call: Call, value: Value, rows: Dim | None = None) -> Value:
-    """Some rows of arrays, on their way through a model."""
-    found, made = parts(call, value) or {}, {}
-    rows = call.symbol("batch", 1) if rows is None else rows
-    if len(found) == 1 and not isinstance(value, Tensor):
-        return call.unknown()  # versions of Keras differ in whether they unwrap it
-    for key, tensor in found.items():
-        dims = call.shape(tensor).dims
-        if not dims:
-            return call.unknown()
-        made[key] = call.tensor(Shape((rows, *dims[1:])), call.dtype(tensor), "tensorflow")
-    return _alike(call, value, made) if made else call.unknown()
-
-
-def _same_length(call: Call, inputs: Tensor, labels: Tensor) -> None:
-    one, other = call.shape(inputs), call.shape(labels)
-    if not one.least or not other.least:
-        return
-    text = f"{call.text}: inputs {one!r} and labels {other!r} have different lengths: {{left}} and {{right}}"
-    call.require_equal(call.facts.axis(one, 0), call.facts.axis(other, 0), "SHP502", text)
-
-
-def _pass(call: Call, self: Value, inputs: Value, labels: Value) -> None:
-    """A batch goes through the model, and its labels meet the output in the loss."""
-    given, wanted = parts(call, inputs), parts(call, labels) or {}
-    if not given:
-        return
-    for tensor in wanted.values():
-        _same_length(call, next(iter(given.values())), tensor)
-    data = _batch(call, inputs)
-    output = NONE if isinstance(data, Opaque) else call.apply(self, data)
-    if _own_loss(call, self, inputs, labels, output):
-        return
-    made = parts(call, output) or {}
-    if made.keys() != wanted.keys():
-        return
-    attrs = call.attrs(self) or {}
-    for key, tensor in made.items():
-        known, shape = call.shape(wanted[key]), call.facts.shape(call.shape(tensor))
-        if known.dims and shape.dims:
-            _compared(call, _loss_of(call, attrs.get(LOSS, NONE), key), replace(wanted[key], shape=known), tensor)
-            for metric in _functions(call, attrs.get(METRICS, NONE)) if len(made) == 1 else ():
-                _compared(call, metric, replace(wanted[key], shape=known), tensor)
-
-
-def _own_loss(call: Call, self: Value, inputs: Value, labels: Value, output: Value) -> bool:
-    """Whether the program computes the loss of a batch itself: it is given the batch and the output for it by name."""
-    method = call.world.attribute(self, "compute_loss")
-    if not isinstance(method, Bound) or not isinstance(method.function, Function):
-        return False
-    rows = _rows_of(call, output)
-    given = {"x": _batch(call, inputs, rows), "y": NONE if call.is_none(labels) else _wide(call, labels, rows)}
-    more = {"y_pred": output, "sample_weight": call.unknown("sample_weight")}
-    call.apply(method, kwargs={**given, **more})
-    return True
-
-
-def _rows_of(call: Call, output: Value) -> Dim:
-    """The batch that an output is for."""
-    shapes = [call.facts.shape(call.shape(each)) for each in (parts(call, output) or {}).values()]
-    return shapes[0].dims[0] if shapes and shapes[0].dims else call.symbol("batch", 1)
-
-
-def _compared(call: Call, loss: Value, labels: Tensor, output: Tensor) -> None:
-    """A batch of labels and the output for it, in a loss of Keras or of the program."""
-    shape = call.facts.shape(call.shape(output))
-    rows = Shape((shape.head[0], *labels.shape.head[1:]))
-    if not own(call, loss):
-        checked(call, loss, rows, shape)
-    elif rows.rank == shape.rank:  # else versions of Keras differ in which axis they add or take away
-        call.apply(loss, call.tensor(rows, labels.dtype, "tensorflow"), output)
-
-
-def _functions(call: Call, metrics: Value) -> list[Value]:
-    """The metrics that are functions of the program: they are given what the loss is given."""
-    return [each for each in call.items(metrics) or () if isinstance(each, Function)]
-
-
-def _loss_of(call: Call, loss: Value, key: Value) -> Value:
-    """The loss of one of the outputs: the one for all, or its own."""
-    record = call.world.record(loss) if isinstance(loss, Ref) else None
-    if isinstance(record, DictRecord):
-        return record.items.get(key, NONE)
-    items = call.items(loss) if isinstance(record, ListRecord) or isinstance(loss, Tup) else None
-    if items is None:
-        return loss
-    place = key.value if isinstance(key, Const) else None
-    return items[place] if isinstance(place, int) and place < len(items) else NONE
-
-
-def _stepped(call: Call, data: Value, labels: Value) -> Value:
-    """What a step of the program's own is given of arrays: a batch of inputs, and one of labels where there are any."""
-    rows = call.symbol("batch", 1)
-    inputs = _batch(call, data, rows)
-    if call.is_none(labels):
-        return inputs if isinstance(data, Tensor) else call.unknown()
-    return Tup((inputs, _wide(call, labels, rows)))
-
-
-def _wide(call: Call, labels: Value, rows: Dim) -> Value:
-    """A batch of labels; versions of Keras differ in whether they add an axis to plain numbers."""
-    found = parts(call, labels) or {}
-    wide = found and all(call.shape(tensor).least > 1 for tensor in found.values())
-    return _batch(call, labels, rows) if wide else call.unknown()
-
-
-def _trained_on(
-    call: Call, self: Value, data: Value, labels: Value, step: str, options: dict[str, Value] | None = None
-) -> None:
-    """Batches go through a step of the program's own, or through the model and its loss."""
-    element = element_of(call, data)
-    method = call.world.attribute(self, step)
-    if isinstance(method, Bound) and isinstance(method.function, Function):
-        weights = [(options or {}).get(name, NONE) for name in ("sample_weight", "class_weight")]
-        if all(call.is_none(weight) for weight in weights):  # a step is given weights beside inputs and labels
-            call.apply(method, _stepped(call, data, labels) if element is None else element)
-        return
-    pair = (data, labels) if element is None else element.items if isinstance(element, Tup) else (element,)
-    _pass(call, self, pair[0], pair[1] if len(pair) > 1 else NONE)
-
-
-@op(f"{MODEL}.fit")
-def fit(call: Call, self: Value, x: Value = NONE, y: Value = NONE, *args: Value, **options: Value) -> Value:
-    """https://keras.io/api/models/model_training_apis/#fit-method"""
-    _trained_on(call, self, x, y, "train_step", options)
-    held = options.get("validation_data", NONE)
-    pair = call.items(held) if isinstance(held, Tup) else None
-    if pair is not None and len(pair) >= 2:
-        _trained_on(call, self, pair[0], pair[1], "test_step")
-    elif pair is None and held != NONE:
-        _trained_on(call, self, held, NONE, "test_step")
-    return call.unknown("history")
-
-
-@op(f"{MODEL}.evaluate", f"{MODEL}.train_on_batch", f"{MODEL}.test_on_batch")
-def evaluate(call: Call, self: Value, x: Value = NONE, y: Value = NONE, *args: Value, **options: Value) -> Value:
-    """https://keras.io/api/models/model_training_apis/#evaluate-method"""
-    _trained_on(call, self, x, y, "train_step" if "train" in call.name else "test_step", options)
-    return call.unknown("metrics")
-
-
-@op(f"{MODEL}.predict", f"{MODEL}.predict_on_batch")
-def predict(call: Call, self: Value, x: Value = NONE, *args: Value, **options: Value) -> Value:
-    """https://keras.io/api/models/model_training_apis/#predict-method: an array of NumPy, one row an input."""
-    element = element_of(call, x)
-    given = element.items[0] if isinstance(element, Tup) and element.items else element if element is not None else x
-    data = _batch(call, given)
-    output = NONE if isinstance(data, Opaque) else call.apply(self, data)
-    first = next(iter((parts(call, given) or {}).values()), None)
-    rows = None if element is not None or first is None else call.facts.axis(call.shape(first), 0)
-    count = call.symbol("rows") if rows is None else rows
-    made = parts(call, output)
-    shapes = {key: call.shape(tensor) for key, tensor in (made or {}).items()}
-    if made is None or not all(shape.dims for shape in shapes.values()):
-        return call.unknown()
-    arrays = {key: call.tensor(Shape((count, *shapes[key].head[1:])), made[key].dtype, "numpy") for key in made}
-    return _alike(call, output, arrays)
 
 
 @op(*(f"{MODEL}.{name}" for name in ("summary", "save", "save_weights", "load_weights", "build", "reset_states")))
