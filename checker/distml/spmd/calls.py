@@ -388,7 +388,8 @@ def invoke(run: Run, function: Function, given: list[Value], named: dict[str, Va
     if node in run.active or len(run.active) >= MAX_CALLS or not _worthwhile(run, function, inner):
         _hand(run, inner, place)
         _lose(run, function, inner)
-        return derived(text, *inner) if function.bound is not None else Unknown(text, trained=trained(*inner))
+        of_given = function.bound is not None or run.watch is not None
+        return derived(text, *inner) if of_given else Unknown(text, trained=trained(*inner))
     if _remembers(node):
         asked = ("cached", f"{node.lineno}:{text.partition('(')[0]}")
         if asked in run.fields:
