@@ -222,3 +222,10 @@ def test_packages_of_the_projects_environment_are_followed(folder: Path, capsys:
     Path("uses.py").write_text("import torch\nfrom zoo import head\ny = head(4)(torch.zeros(2, 4))\n")
     assert distml("uses.py") == 0
     assert "y: [2, 7]" in capsys.readouterr().out
+    assert distml("uses.py", "--python", "none") == 0
+    assert "y: [2, 7]" not in capsys.readouterr().out
+    (folder / ".venv").rename(folder / "elsewhere")
+    assert distml("uses.py") == 0
+    assert "y: [2, 7]" not in capsys.readouterr().out
+    assert distml("uses.py", "--python", "elsewhere") == 0
+    assert "y: [2, 7]" in capsys.readouterr().out

@@ -29,9 +29,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--select", type=_codes, action="extend", metavar="CODES", help="report only these rules")
     parser.add_argument("--ignore", type=_codes, action="extend", metavar="CODES", help="do not report these rules")
     parser.add_argument("--config", metavar="FILE", help="read [tool.distml] from this file")
-    parser.add_argument(
-        "--python", metavar="PATH", help="interpreter or environment whose packages are followed; none for none"
-    )
+    add_python(parser)
     parser.add_argument("--jobs", type=_count, metavar="N", help="worker processes; 0 checks in this process")
     parser.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="for each file (default: 10)")
     parser.add_argument("--no-cache", action="store_true", help="neither use nor write remembered results")
@@ -111,6 +109,19 @@ def run(options: Namespace) -> int:
     return check(paths, config, options)
 
 
+def add_python(parser: ArgumentParser) -> None:
+    """The argument that names the environment."""
+    parser.add_argument(
+        "--python", metavar="PATH", help="interpreter or environment whose packages are followed; none for none"
+    )
+
+
+def python_of(options: Namespace) -> str | None:
+    """What it says; None where it was not given."""
+    given: str | None = options.python
+    return given if given in (None, NONE) else os.path.abspath(given)
+
+
 def configuration(options: Namespace) -> Config:
     """The configuration file with what the command line says instead."""
     config = load(options.config, os.curdir)
@@ -119,7 +130,7 @@ def configuration(options: Namespace) -> Config:
         "ignore": (*config.ignore, *options.ignore) if options.ignore else None,
         "jobs": options.jobs,
         "time_limit": options.time_limit,
-        "python": options.python if options.python in (None, NONE) else os.path.abspath(options.python),
+        "python": python_of(options),
         "tracked": options.statistics or (options.verbose and options.format == "text") or None,
     }
     return config._replace(**{name: value for name, value in given.items() if value is not None})

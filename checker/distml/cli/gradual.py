@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, TypeVar
 
-from distml.cli.check import seconds
+from distml.cli.check import add_python, python_of, seconds
 from distml.engine.config import ConfigError, load
 from distml.report.printing import complain, hand_over, say
 
@@ -56,6 +56,7 @@ def add_inputs(parser: ArgumentParser, subject: str) -> None:
         help='the shape of an input of NAME: "x: float[8, 3, h, w]", or any annotation; may be given several times',
     )
     parser.add_argument("--where", metavar="EXPR", help='what to assume of inputs: "x.shape[0] > 5"')
+    add_python(parser)
     _add_time_limit(parser)
 
 
@@ -83,12 +84,14 @@ def question_of(options: Namespace) -> Question:
 
 
 def question_about_inputs(options: Namespace) -> Question:
-    """The question that the arguments of `add_inputs` ask, in the environment of the working folder."""
+    """The question that the arguments of `add_inputs` ask, in the environment that they name, else that of the working folder."""
     from distml.engine.environment import environment
     from distml.gradual.questions import Question
 
     _require_where(options)
-    return Question(options.subject, options.where, 1, options.time_limit, environment(load(None, os.curdir)))
+    config, python = load(None, os.curdir), python_of(options)
+    config = config if python is None else config._replace(python=python)
+    return Question(options.subject, options.where, 1, options.time_limit, environment(config))
 
 
 def _require_where(options: Namespace) -> None:
