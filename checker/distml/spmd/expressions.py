@@ -12,7 +12,7 @@ from typing import Any
 from distml.spmd import names
 from distml.spmd.builtins import made_first
 from distml.spmd.library import RANK_VARIABLES, RANKS, SIZE_VARIABLES
-from distml.spmd.members import WHOLE, computed, item
+from distml.spmd.members import WHOLE, computed, item, kept
 from distml.spmd.run import Run
 from distml.spmd.told import MAYBE, Watch, chosen, owned
 from distml.spmd.values import (
@@ -21,6 +21,7 @@ from distml.spmd.values import (
     Container,
     Function,
     Group,
+    Instance,
     Items,
     Known,
     Local,
@@ -293,13 +294,22 @@ def _subscript(run: Run, scope: Scope, node: ast.Subscript) -> Value:
     if names.is_environment(container) and isinstance(index, Known):
         return names.variable(run, index.value)
     place = Place(scope.source, node)
-    found = run.current(made_first(run, container, index, place) or item(container, index, place))
+    met = None if run.watch is None else kept(container, index) or _asked(run, container, index, place)
+    found = run.current(made_first(run, container, index, place) or met or item(container, index, place))
     if run.watch is None:
         return found
     if isinstance(found, Unknown) and isinstance(container, Unknown) and container.each is not None:
         found.local = found.local or local_of(container.each)
     own = chosen(place, index)
     return found if own is None else owned(found, own)
+
+
+def _asked(run: Run, container: Value, index: Value, place: Place) -> Value | None:
+    """What an object of the program gives for an index."""
+    member = names.class_member(run, container.cls, "__getitem__") if isinstance(container, Instance) else None
+    if not isinstance(member, Function):
+        return None
+    return run.language.invoke(run, replace(member, bound=container), [index], {}, place)
 
 
 def put_into(run: Run, scope: Scope, node: ast.expr, found: Collection[Value]) -> None:

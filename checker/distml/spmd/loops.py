@@ -10,6 +10,7 @@ from distml.spmd import names
 from distml.spmd.expressions import truth_of, value
 from distml.spmd.flow import Flow, LeftError
 from distml.spmd.library import MAKES, RANKS
+from distml.spmd.members import holds_objects
 from distml.spmd.run import Run
 from distml.spmd.trace import UNCOUNTED, Event, Note
 from distml.spmd.values import (
@@ -194,9 +195,11 @@ def _sample(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While, me
 def _members(run: Run, scope: Scope, node: ast.expr) -> list[Value] | Unknown:
     """What a loop goes through: known members, or something that stands for unknown ones."""
     found = value(run, scope, node)
-    if isinstance(found, Table) and found.exact:
+    # An object stands for all that such a place of the program makes, so that meeting it once tells of the others.
+    whole = isinstance(found, Items | Table) and (found.exact or (run.watch is not None and holds_objects(found)))
+    if isinstance(found, Table) and whole:
         return [Known(each) for each in found.members]
-    if isinstance(found, Items) and found.exact:
+    if isinstance(found, Items) and whole:
         if found.kind == "set" and len(found.members) > 1 and any(_is_text(each) for each in found.members):
             return Unknown("set", type="text of a set")
         return found.members
@@ -277,6 +280,7 @@ def _each(
         if False not in tests:
             found.append([value(run, scope, part) for part in results])
     if isinstance(node, ast.DictComp):
-        named = {each[0].value: each[1] for each in found if isinstance(each[0], Known)}
-        return Table(named, exact and len(named) == len(found))
+        keys = [each[0].value if isinstance(each[0], Known) else f"…{key(each[0])}" for each in found]
+        named = dict(zip(keys, (each[1] for each in found), strict=True))
+        return Table(named, exact and all(isinstance(each[0], Known) for each in found))
     return Items([each[0] for each in found], "set" if isinstance(node, ast.SetComp) else "list", exact)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from distml.spmd.values import Items, Known, Local, Place, Table, Unknown, Value, derived, key
+from distml.spmd.values import Instance, Items, Known, Local, Place, Table, Unknown, Value, derived, key, parts
 
 MAX_NUMBER = 1 << 40
 WHOLE = "whole"
@@ -49,6 +49,24 @@ def item(container: Value, index: Value, place: Place) -> Value:
         found.each = derived(f"{found.key}[…]", *each) if each else None
     found.uneven = None if _CUT.search(key(container)) else _stride(index, place)
     return found
+
+
+def kept(container: Value, index: Value) -> Instance | None:
+    """The object that a container has under an index although not all is known that it holds: the one that was put there last."""
+    if not isinstance(container, Items | Table) or container.exact:
+        return None
+    if isinstance(container, Table) and isinstance(index, Known):
+        held = [container.members[index.value]] if index.value in container.members else []
+    else:
+        held = list(container.members.values() if isinstance(container, Table) else container.members)
+    objects = [each for each in held if isinstance(each, Instance)]
+    return objects[-1] if objects and len(objects) == len(held) else None
+
+
+def holds_objects(container: Items | Table) -> bool:
+    """Whether a container holds objects, or pairs of a key and an object."""
+    several = container.members.values() if isinstance(container, Table) else container.members
+    return any(isinstance(part, Instance) for each in several for part in parts(each))
 
 
 def _stride(index: Value, place: Place) -> Local | None:
