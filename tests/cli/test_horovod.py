@@ -347,7 +347,8 @@ def test_files_of_one_program_each_import_what_they_use(folder: Path) -> None:
     )
     assert main(["horovod", "--write", "."]) == 0
     models, script = ((folder / name).read_text() for name in ("models.py", "main.py"))
-    assert "import horovod.tensorflow.keras as hvd_keras" in models
+    assert "import horovod.tensorflow.keras as hvd_keras" in script
+    assert "        hvd.broadcast_object(None)\n        self.load_weights('net.h5')" in models
     assert "tape = hvd.DistributedGradientTape(tape)" in models
     assert "net.compile(tf.keras.optimizers.SGD(0.1 * hvd.size()))" in script
     assert "head.compile(hvd_keras.DistributedOptimizer(" in script

@@ -99,10 +99,16 @@ _IN_SESSION = ".broadcast_object(None, session="
 
 def wait(plan: Plan) -> None:
     """Have all ranks wait in front of what reads files that rank 0 alone writes."""
-    if len({loop.start for loop in plan.loops}) == 1:
+    if _start(plan) is not None:
         reach, uniform = _Reach(plan), Uniform(plan.program)
         for block, again in _blocks(plan, uniform):
             _look_through(plan, reach, block, uniform, again)
+
+
+def _start(plan: Plan) -> str | None:
+    """What all wait with: TensorFlow's module where its loops stand beside those of Keras; None for other mixtures."""
+    starts = {loop.start for loop in plan.loops}
+    return "tensorflow" if starts == {"tensorflow", "keras"} else starts.pop() if len(starts) == 1 else None
 
 
 class _Reach:
@@ -145,9 +151,10 @@ def _blocks(plan: Plan, uniform: Uniform) -> Iterator[tuple[list[ast.stmt], bool
                 # who trains comes to what stands beside it: training is done by all ranks
                 again = isinstance(node, ast.For | ast.While)
                 yield from (([*_one_by_one(each, uniform)] if again else each, again) for each in found)
-                if not found and isinstance(node, ast.FunctionDef) and plan.loops[0].start == "torch":
-                    calls = plan.program.calling(node)
-                    if any(during_training(call, plan) for call in calls) and _all_call(node, plan, uniform):
+                if not found and isinstance(node, ast.FunctionDef) and _start(plan) in (*_WAITS, "torch"):
+                    calls = plan.program.calling(node) if _start(plan) == "torch" else []
+                    asked = not calls or any(during_training(call, plan) for call in calls)
+                    if asked and _all_call(node, plan, uniform):
                         yield [*takewhile(_goes_on, node.body)], False
 
 
@@ -249,7 +256,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 def _wait(statement: ast.stmt, plan: Plan) -> str | None:
     """How all ranks wait for each other in front of a statement; None where its module has no TensorFlow to do it with."""
-    start = plan.loops[0].start
+    start = _start(plan)
     if start == "session":
         asked = plan.patch(statement).requests.statements
         waits = any(_IN_SESSION in code for each in walk(statement) if each in asked for code in asked[each].before)
@@ -257,7 +264,7 @@ def _wait(statement: ast.stmt, plan: Plan) -> str | None:
             return None
         return wait_in_session(statement, plan) if tensorflow_at(statement, plan.program) is not None else None
     world = plan.world(statement)
-    return world.barrier if start == "torch" else f"{world.module}.{_WAITS[start]}"
+    return f"{world.module}.{_WAITS[start]}" if start in _WAITS else world.barrier
 
 
 class _File(NamedTuple):
