@@ -6,7 +6,6 @@ https://lightning.ai/docs/pytorch/stable/common/hyperparameters.html
 from __future__ import annotations
 
 import ast
-import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.arguments import Arguments
@@ -89,18 +88,14 @@ def _items_of(vm: Machine, value: Value) -> dict[str, Value] | Ref | None:
         record = vm.record(view_of(vm, value, record, "__dict__"))
     if not isinstance(record, DictRecord) or not record.exact:
         return None
-    names = {key.value: item for key, item in record.items.items() if isinstance(key, Const)}
-    return (
-        {name: item for name, item in names.items() if isinstance(name, str)}
-        if len(names) == len(record.items)
-        else None
-    )
+    named = {key.value: item for key, item in record.items.items() if isinstance(key, Const)}
+    return {str(name): item for name, item in named.items()} if len(named) == len(record.items) else None
 
 
 def _of_constructors(vm: Machine, receiver: Value) -> dict[str, Value] | None:
     """The arguments of the constructors that are being run on an object, the innermost overridden by those around it."""
     found: dict[str, Value] = {}
-    own = itertools.takewhile(lambda frame: frame.receiver == receiver and frame.name == "__init__", reversed(vm.stack))
+    own = [each for each in reversed(vm.stack) if each.receiver == receiver and each.name == "__init__"]
     for frame in own:
         if frame.function is None:
             return None
@@ -112,7 +107,7 @@ def _of_constructors(vm: Machine, receiver: Value) -> dict[str, Value] | None:
         if not isinstance(further, dict):
             return None
         found |= further
-    return found if vm.stack and vm.stack[-1].receiver == receiver else None
+    return found if own else None
 
 
 def _names(vm: Machine, value: Value) -> list[str] | None:
@@ -178,11 +173,15 @@ def _running(run: Run) -> Callable[[Machine, Arguments, ast.AST], Value]:
 
 def _holds_data(vm: Machine, value: Value) -> bool:
     """Whether a value is a data module, which may be given in the place of the loaders too."""
+    return any(isinstance(base, Lib) and base.name in DATA for base in _classes_of(vm, value))
+
+
+def _classes_of(vm: Machine, value: Value) -> tuple[Value | None, ...]:
+    """What the class of an object of the program derives from, itself first; nothing for other values."""
     record = vm.record(value) if isinstance(value, Ref) else None
-    order = (
-        vm.at(record.cls.address).mro if isinstance(record, InstanceRecord) and isinstance(record.cls, Class) else ()
-    )
-    return any(isinstance(base, Lib) and base.name in DATA for base in order)
+    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
+        return ()
+    return tuple(vm.at(record.cls.address).mro)
 
 
 def _is_limited(vm: Machine, trainer: Value) -> bool:
@@ -234,13 +233,10 @@ def _hook(vm: Machine, owner: Value, name: str, args: Sequence[Value], node: ast
 
 def _is_plain(vm: Machine, value: Value) -> bool:
     """Whether an object is of a class that takes part in nothing but its steps and its data."""
-    record = vm.record(value) if isinstance(value, Ref) else None
-    if not isinstance(record, InstanceRecord) or not isinstance(record.cls, Class):
-        return False
-    order = vm.at(record.cls.address).mro
+    order = _classes_of(vm, value)
     names = [name for base in order if isinstance(base, Class) for name in vm.at(base.address).attrs]
     known = all(isinstance(base, Class) or (isinstance(base, Lib) and base.name in HOLDERS) for base in order)
-    return known and not any(name.startswith(_UNSEEN) and name not in _HOOKS for name in names)
+    return bool(order) and known and not any(name.startswith(_UNSEEN) and name not in _HOOKS for name in names)
 
 
 LIGHTNING: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {

@@ -150,6 +150,10 @@ def _wide(call: Call, labels: Value, rows: Dim) -> Value:
     return _batch(call, labels, rows) if wide else call.unknown()
 
 
+_PARTLY = frozenset({"steps", "steps_per_epoch", "validation_steps"})
+"""The arguments that say how many batches are taken."""
+
+
 def _handed_out(call: Call, data: Value, partly: bool) -> tuple[Value, ...] | None:
     """The first batch where data hand out batches: objects that are asked for them by number, generators, iterators; None for
     others, as for arrays. If only some batches are taken, which of them are is not known.
@@ -187,11 +191,11 @@ def _trained_on(
 ) -> None:
     """Batches go through a step of the program's own, or through the model and its loss."""
     given = options or {}
-    batch = _handed_out(call, data, any(name.endswith("steps") or name.startswith("steps") for name in given))
+    batch = _handed_out(call, data, not _PARTLY.isdisjoint(given))
     weighted = any(not call.is_none(given.get(name, NONE)) for name in ("sample_weight", "class_weight"))
     if batch is not None:
-        data, labels = (*batch, NONE)[:2]
-        weighted = weighted or len(batch) > len(("inputs", "labels"))
+        data, labels = (*batch, NONE, NONE)[:2]
+        weighted = weighted or bool(batch[2:])
     element = element_of(call, data)
     method = call.world.attribute(self, step)
     if isinstance(method, Bound) and isinstance(method.function, Function):
@@ -202,11 +206,9 @@ def _trained_on(
     _pass(call, self, pair[0], pair[1] if len(pair) > 1 else NONE)
 
 
-@op(f"{MODEL}.fit", f"{MODEL}.fit_generator")
+@op(f"{MODEL}.fit")
 def fit(call: Call, self: Value, x: Value = NONE, y: Value = NONE, *args: Value, **options: Value) -> Value:
     """https://keras.io/api/models/model_training_apis/#fit-method"""
-    if call.name.endswith("generator"):
-        y, options = NONE, {**options, "steps": y}
     _trained_on(call, self, x, y, "train_step", options)
     held = options.get("validation_data", NONE)
     pair = call.items(held) if isinstance(held, Tup) else None
@@ -217,13 +219,19 @@ def fit(call: Call, self: Value, x: Value = NONE, y: Value = NONE, *args: Value,
     return call.unknown("history")
 
 
-@op(f"{MODEL}.evaluate", f"{MODEL}.evaluate_generator", f"{MODEL}.train_on_batch", f"{MODEL}.test_on_batch")
+@op(f"{MODEL}.evaluate", f"{MODEL}.train_on_batch", f"{MODEL}.test_on_batch")
 def evaluate(call: Call, self: Value, x: Value = NONE, y: Value = NONE, *args: Value, **options: Value) -> Value:
     """https://keras.io/api/models/model_training_apis/#evaluate-method"""
-    if call.name.endswith("generator"):
-        y, options = NONE, {**options, "steps": y}
     _trained_on(call, self, x, y, "train_step" if "train" in call.name else "test_step", options)
     return call.unknown("metrics")
+
+
+@op(f"{MODEL}.fit_generator", f"{MODEL}.evaluate_generator")
+def of_generator(
+    call: Call, self: Value, generator: Value, steps: Value = NONE, *args: Value, **options: Value
+) -> Value:
+    """What `fit` and `evaluate` do, for so many batches: https://keras.io/2.15/api/models/model_training_apis"""
+    return (fit if "fit" in call.name else evaluate)(call, self, generator, steps=steps, **options)
 
 
 @op(f"{MODEL}.predict", f"{MODEL}.predict_generator", f"{MODEL}.predict_on_batch")

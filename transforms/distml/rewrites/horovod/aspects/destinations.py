@@ -156,7 +156,7 @@ def written(call: ast.Call, program: Program) -> ast.expr | None:
     return None if where is None else _given(call, *where)
 
 
-def pictures(call: ast.Call, program: Program) -> bool:
+def makes_picture(call: ast.Call, program: Program) -> bool:
     """Whether a call, from which nothing is taken, is given what it puts into a picture or a film, whatever library it is of."""
     if not isinstance(program.parent(call), ast.Expr) or run_by(call, program):
         return False

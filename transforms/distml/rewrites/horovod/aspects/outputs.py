@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.anchors import started
-from distml.rewrites.horovod.aspects.destinations import opens_to_write, pictures
+from distml.rewrites.horovod.aspects.destinations import makes_picture, opens_to_write
 from distml.rewrites.horovod.aspects.during import since_training
 from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import reads_only
@@ -239,7 +239,7 @@ def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) ->
             return "log"
         if COMMANDS.fullmatch(name) and _WRITING.match(_first_text(call)):
             return "file"
-    if handed is None and pictures(call, program):
+    if handed is None and makes_picture(call, program):
         return "file"
     method = function.attr if isinstance(function, ast.Attribute) else ""
     if method == "write" and is_bar(function, program):

@@ -151,11 +151,16 @@ def _blocks(plan: Plan, uniform: Uniform) -> Iterator[tuple[list[ast.stmt], bool
                 # who trains comes to what stands beside it: training is done by all ranks
                 again = isinstance(node, ast.For | ast.While)
                 yield from (([*_one_by_one(each, uniform)] if again else each, again) for each in found)
-                if not found and isinstance(node, ast.FunctionDef) and _start(plan) in (*_WAITS, "torch"):
-                    calls = plan.program.calling(node) if _start(plan) == "torch" else []
-                    asked = not calls or any(during_training(call, plan) for call in calls)
-                    if asked and _all_call(node, plan, uniform):
+                if not found and isinstance(node, ast.FunctionDef) and _may_wait(node, plan):
+                    if _all_call(node, plan, uniform):
                         yield [*takewhile(_goes_on, node.body)], False
+
+
+def _may_wait(function: ast.FunctionDef, plan: Plan) -> bool:
+    """Whether ranks can wait in a function that does not train: no session is needed, and PyTorch's training calls it."""
+    start = _start(plan)
+    during = start != "torch" or any(during_training(call, plan) for call in plan.program.calling(function))
+    return start != "session" and during
 
 
 def _one_by_one(block: list[ast.stmt], uniform: Uniform) -> Iterator[ast.stmt]:

@@ -18,6 +18,7 @@ from distml.training.callers import leading_to, run_by
 from distml.training.callsites import argument, called
 from distml.training.decided import calls_behind
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.syntax import is_given, nodes_in, runs_as_script
 from distml.training.values import Class, Constant, Foreign, Instance
 
@@ -53,7 +54,7 @@ def agree(plan: Plan, arrays: Iterable[ast.expr], inside: bool = True, classes: 
     """
     program = plan.program
     sources = _made_of([*arrays], program, classes)
-    sources |= {made for call in program.calls if _arranges(call, program) for made in generators(call, program)}
+    sources |= {made for call in _arranging(program) for made in generators(call, program)}
     for source in () if is_seeded(program, "numpy") else sources:
         if isinstance(source, ast.Call) and _splits(source, program) and not _says(source, "random_state"):
             plan.patch(source).keyword(source, "random_state", "0", ALIKE)
@@ -90,9 +91,11 @@ def _classes(arrays: Iterable[ast.expr], program: Program) -> list[ast.AST]:
     return [each.node for kind in made for each in program.lineage(kind) if isinstance(each, Class)]
 
 
-def _arranges(call: ast.Call, program: Program) -> bool:
-    """Whether a call shuffles something, outside of what gives batches."""
-    return called(call, program) in ("shuffle", "permutation") and not _within(program, call)
+@remembered
+def _arranging(program: Program) -> frozenset[ast.Call]:
+    """The calls that shuffle something, outside of what gives batches."""
+    shuffles = (each for each in program.calls if called(each, program) in ("shuffle", "permutation"))
+    return frozenset(each for each in shuffles if not _within(program, each))
 
 
 def _begin_alike(plan: Plan, library: str) -> None:
@@ -103,9 +106,8 @@ def _begin_alike(plan: Plan, library: str) -> None:
         asked = (each.test for each in program.ancestors(call) if isinstance(each, ast.If))
         if given is None:
             plan.patch(call).argument(call, "0", ALIKE)
-        elif not any(
-            ast.unparse(given) in map(ast.unparse, walk(each)) for each in asked
-        ):  # it may be told that there is none
+        elif not any(ast.unparse(given) in map(ast.unparse, walk(each)) for each in asked):
+            # where it is asked for, the program may be told that there is none
             plan.patch(given).wrap(given, "0", ALIKE)
 
 
@@ -223,7 +225,7 @@ def _draws(program: Program, library: str, sources: set[ast.AST]) -> Iterator[as
     for call in program.calls:
         names = {name for name in program.names(call.func) if _DRAWS.fullmatch(name)}
         if any(name.startswith(library + ".") for name in names):
-            if call in sources or _arranges(call, program):
+            if call in sources or call in _arranging(program):
                 yield call
 
 
@@ -270,7 +272,7 @@ def orders(program: Program, loop: ast.AST, arrays: Iterable[ast.expr]) -> bool:
     sources = {source for each in arrays for source in program.sources(each)}
     for call in nodes_in(loop, ast.Call):
         draws = program.matches(call.func, _DRAWS) or bool(generators(call, program))
-        if _splits(call, program) or (draws and (call in sources or _arranges(call, program))):
+        if _splits(call, program) or (draws and (call in sources or call in _arranging(program))):
             return True
     return False
 

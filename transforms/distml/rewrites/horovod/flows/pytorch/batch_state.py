@@ -18,7 +18,7 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study, graded
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import LOOPS, between, own_nodes
-from distml.training.callsites import argument_for, called, positional, stored
+from distml.training.callsites import argument_for, called, default_of, positional, stored
 from distml.training.syntax import method_name, names_in, nodes_in, receiver_of, targets_of, values_given
 from distml.training.values import Box, Class, Instance
 
@@ -142,8 +142,7 @@ class BatchState:
             return False
         calls = self.study.callers.get(method, [])
         given = [found for call in calls if (found := argument_for(call, method, name, self.program)) is not None]
-        defaults = positional(method)[len(positional(method)) - len(method.args.defaults) :]
-        return not all(map(self.uniform.holds, given)) if given else name not in defaults
+        return not all(map(self.uniform.holds, given)) if given else default_of(method, name) is None
 
     # What is read again
 

@@ -138,11 +138,8 @@ class Seeds:
         kinds = {
             kind for loop in loops if self.study.stepping.holds(loop) for kind in drawn(self.study, loop, DRAWS, 3)
         }
-        kinds |= (
-            {"torch"}
-            if shuffled or any(self.program.matches(call.func, _DROPS) for call in self.program.calls)
-            else set()
-        )
+        if shuffled or any(self.program.matches(call.func, _DROPS) for call in self.program.calls):
+            kinds.add("torch")
         kinds -= {kind for loop in loops if isinstance(loop, ast.While) for kind in self._steering(loop)}
         unit = self.program.unit(place.statement)
         for kind in sorted(kinds & self.seeded):
