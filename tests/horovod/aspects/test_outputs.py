@@ -399,3 +399,49 @@ def test_a_folder_that_decides_how_to_go_on_is_named(make: str, error: str) -> N
         (file,) = found.files.values()
         assert "HVD307" not in [each.code for each in found.plan.warnings]
         assert handled == "pass" or "os.makedirs('out', exist_ok=True)" in file.source
+
+
+RETURNED = """\
+import cv2
+import imageio
+import numpy as np
+import scipy.misc
+import tensorflow as tf
+
+
+def merged(images):
+    whole = np.zeros((4, 4))
+    for i, image in enumerate(images):
+        whole[i % 4] = image[0]
+    return whole
+
+
+def kept(images, path):
+    return {0}
+
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+model.compile("sgd", "mse")
+model.fit(np.ones((64, 1)), np.ones((64, 1)))
+kept(np.ones((64, 1)), "a.png")
+"""
+
+
+@pytest.mark.parametrize(
+    "writing",
+    [
+        "scipy.misc.imsave(path, images)",
+        "imageio.imwrite(path, images)",
+        "cv2.imwrite(path, images)",
+        "images.tofile(path)",
+    ],
+)
+@pytest.mark.parametrize("images", ["images", "merged(images)"])
+def test_what_a_function_gives_back_the_writing_of_is_written_by_rank_zero(writing: str, images: str) -> None:
+    written = writing.replace("images", images)
+    (file,) = outcome(RETURNED.format(written)).files.values()
+    function, _, rest = written.partition("(")
+    assert (
+        f"return {written} if hvd.rank() == 0" in file.source
+        or f"return on_rank_zero({function})({rest}" in file.source
+    )

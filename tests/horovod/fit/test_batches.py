@@ -131,7 +131,7 @@ def run(text: str, rank: int) -> dict[str, list[Any]]:
     seen: dict[str, list[Any]] = {}
 
     def found(name: str, outer: Any = None, inner: Any = None, wanted: Any = (), level: int = 0) -> Any:
-        if name.partition(".")[0] in ("numpy", "itertools"):
+        if name.partition(".")[0] in ("numpy", "itertools", "random"):
             return builtins.__import__(name, outer, inner, wanted, level)
         return Library(name if wanted else name.partition(".")[0], seen, rank)
 

@@ -54,3 +54,24 @@ def test_gradients_are_averaged(way: str) -> None:
     if not found.plan.refusals:
         (file,) = found.files.values()
         assert file.source.count(".DistributedOptimizer(") == 1, file.source
+
+
+CHOSEN = """\
+import numpy as np
+import tensorflow as tf
+
+NAME = "sgd"
+RATE = 0.1
+optimizer = {chosen}
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+model.compile(optimizer, "mse")
+model.fit(np.ones((64, 4)), np.ones((64, 1)))
+"""
+TABLE = '{"adam": tf.keras.optimizers.Adam(RATE), "sgd": tf.keras.optimizers.SGD(RATE)}'
+
+
+@pytest.mark.parametrize("chosen", [f"{TABLE}[NAME]", f"{TABLE}['sgd']", f"{TABLE}.get(NAME)"])
+def test_each_optimizer_that_a_setting_may_choose_is_averaged(chosen: str) -> None:
+    (file,) = outcome(CHOSEN.format(chosen=chosen)).files.values()
+    text = file.source
+    assert text.count("hvd.DistributedOptimizer(") == 2 and text.count("(RATE * hvd.size())") == 2

@@ -50,6 +50,15 @@ class Bar:
         print("=" * (10 * done // self.most))
 
 
+class Counting:
+    def __init__(self, most, done=0):
+        self.most, self.done = most, done
+
+    def update(self, text=""):
+        self.done += 1
+        print("{{}}/{{}} {{}}".format(self.done, self.most, text))
+
+
 def cut(arrays):
     for i in range(0, len(arrays), BATCH):
         yield arrays[i : i + BATCH]
@@ -121,6 +130,34 @@ WHOLE = {
         ),
         f"batches_in_all = ((len(images) + BATCH - 1) // BATCH) // {SIZE}",
     ),
+    **{
+        f"of {name}, in front of the loop": (
+            (
+                f"total = EPOCHS * 8\nkept = tf.train.Checkpoint(step=tf.Variable(0))\nbar = {made}\n"
+                f"for x in {PIPELINE}.repeat().take({taken}):\n    kept.step.assign_add(1)\n    update(x)\n    bar.{told}"
+            ),
+            f"bar = {divided}",
+        )
+        for name, made, divided, taken, told in (
+            ("an object that counts", "Counting(total)", f"Counting(total // {SIZE})", "total", "update()"),
+            ("one by name", "Counting(most=total)", f"Counting(most=total // {SIZE})", "total", "update()"),
+            (
+                "one that goes on",
+                "Counting(total, kept.step.numpy())",
+                f"Counting(total // {SIZE}, kept.step.numpy())",
+                "total - kept.step.numpy()",
+                "update(f'{x}')",
+            ),
+            ("a bar", "tqdm(total=total)", f"tqdm(total=total // {SIZE}", "total", "update(1)"),
+            (
+                "a bar of Keras",
+                "tf.keras.utils.Progbar(total)",
+                f"tf.keras.utils.Progbar(total // {SIZE}",
+                "total",
+                "add(1)",
+            ),
+        )
+    },
     "of a bar": (
         (
             "total = EPOCHS * 8\nbar = tqdm(range(total))\nfor step in bar:\n    update(images[np.random.randint(0, 64, 8)])\n"

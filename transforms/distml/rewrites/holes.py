@@ -47,6 +47,11 @@ class _Fill(cst.CSTTransformer):
         bare = self._bare(original_node.value)
         return updated_node.with_changes(value=bare) if bare is not None else updated_node
 
+    def leave_GeneratorExp(self, original_node: cst.GeneratorExp, updated_node: cst.GeneratorExp) -> cst.GeneratorExp:
+        """Nor does what a generator gives."""
+        bare = self._bare(original_node.elt)
+        return updated_node.with_changes(elt=bare) if bare is not None else updated_node
+
     def _bare(self, value: cst.BaseExpression) -> cst.BaseExpression | None:
         """What stands for a hole as it is, where it may."""
         hole = isinstance(value, cst.Name) and value.value == _HOLE

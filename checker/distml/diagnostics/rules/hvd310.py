@@ -108,3 +108,54 @@ class RankNumberReported(Rule):
     code = "HVD313"
     name = "rank-number-reported"
     severity = Severity.WARNING
+
+
+class NamedByOwnSteps(Rule):
+    """A file is looked up by the number of a step, and saved under another one.
+
+    ## What it finds
+    A file, such as a checkpoint, whose name has the number of a step in a loop of which each rank takes fewer iterations, and
+    a name that the program writes out elsewhere with a number in that place.
+
+    ## Why it matters
+    The same state is reached after as many times fewer steps as there are ranks, and is saved under that number. A name that is
+    written out finds another file than before, or none.
+
+    ## Example
+    ```py
+    import tensorflow as tf
+
+    dataset = tf.data.Dataset.from_tensor_slices((tf.ones([640, 4]), tf.ones([640, 1]))).batch(8)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    for step, (x, y) in enumerate(dataset):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x) - y) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        if step % 20 == 0:
+            model.save_weights(f"weights-{step}.h5")
+    model.load_weights("weights-60.h5")
+    ```
+
+    ## Instead
+    ```py
+    import tensorflow as tf
+
+    dataset = tf.data.Dataset.from_tensor_slices((tf.ones([640, 4]), tf.ones([640, 1]))).batch(8)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    for step, (x, y) in enumerate(dataset):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x) - y) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        if step % 20 == 0:
+            model.save_weights("weights-last.h5")
+    model.load_weights("weights-last.h5")
+    ```
+    """
+
+    code = "HVD314"
+    name = "named-by-rank-steps"
+    severity = Severity.WARNING

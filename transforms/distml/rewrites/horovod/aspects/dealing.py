@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Container
 
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.source.nodes import walk
+from distml.training.around import own_nodes
+from distml.training.callers import Reach
 from distml.training.callsites import argument, called
 from distml.training.counting import BARS
+from distml.training.syntax import names_in, nodes_in
 from distml.training.values import Box
 
+_ROUND = Note(
+    "decided by the turns of all ranks",
+    "iteration numbers differ between ranks: what is done at some of them would depend on the rank that takes the turn",
+    "same-decisions",
+)
+_LEAVES = (ast.Continue, ast.Break, ast.Return)
 _SIZED = re.compile(
     r"torch\.(randperm|arange)\(\)|numpy\.(random\.permutation|arange)\(\)|builtins\.(range|list|sorted)\(\)"
 )
@@ -28,6 +39,43 @@ def deal(plan: Plan, items: ast.expr, note: Note, condition: str = "") -> None:
     if not condition and isinstance(bar, ast.Call) and items in bar.args[:1] and called(bar, plan.program) in BARS:
         if argument(bar, 2, "total") is None and _has_length(items, plan):
             plan.patch(bar).keyword(bar, "total", f"len({ast.unparse(items)}) // {world.size}", note)
+
+
+def draw_own(plan: Plan, call: ast.expr, note: Note) -> None:
+    """Let all ranks draw as often as there are ranks, and keep what is their own: they draw alike further on."""
+    world = plan.world(call)
+    plan.patch(call).wrap(call, f"[{{}} for _ in range({world.size})][{world.rank}]", note)
+
+
+def deal_rounds(
+    plan: Plan, loop: ast.For, items: ast.expr, target: ast.expr, fed: Container[str], steps: Reach, note: Note
+) -> None:
+    """Give each rank its turn of each round of some items of a loop, which `target` takes.
+
+    What conditions ask of a turn, they ask of all turns of the round, so that all ranks decide alike and none is left out; but
+    for those that decide what is `fed` or take `steps` themselves.
+    """
+    asked = _asked(loop, names_in(target), fed, steps)
+    if not asked:
+        deal(plan, items, note)
+        return
+    world, patch = plan.world(items), plan.patch(items)
+    turns, own = patch.free("turns"), ast.unparse(target)
+    patch.wrap(items, f"((part[{world.rank}], part) for part in zip(*[iter({{}})] * {world.size}))", note)
+    patch.wrap(target, f"({own}, {turns})", _ROUND)
+    for test in asked:
+        patch.wrap(test, f"any({{}} for {own} in {turns})", _ROUND)
+
+
+def _asked(loop: ast.For, own: set[str], fed: Container[str], steps: Reach) -> list[ast.expr]:
+    """The conditions in a loop that read the turn of a rank, and decide neither what is fed nor whether steps are taken."""
+    branches = (each for each in own_nodes(loop, ast.If) if names_in(each.test) & own and not steps.holds(each))
+    staying = (each for each in branches if not any(isinstance(node, _LEAVES) for node in walk(each)))
+    return [each.test for each in staying if not any(name in fed for name in _set_in(each))]
+
+
+def _set_in(branch: ast.If) -> list[str]:
+    return [each.id for each in nodes_in(branch, ast.Name) if isinstance(each.ctx, ast.Store)]
 
 
 def _has_length(items: ast.expr, plan: Plan) -> bool:

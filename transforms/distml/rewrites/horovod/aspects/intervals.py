@@ -155,10 +155,22 @@ def limits(loop: Looping, names: set[str], program: Program) -> Iterator[ast.exp
     """The numbers of iterations at which a loop and those around it end: `if step >= most: break`, `while step < most:`."""
     around = [each for each in program.ancestors(loop) if isinstance(each, LOOPS)]
     around = [each for each in around if program.function(each) is program.function(loop)]
-    for node in walk(around[-1] if around else loop):
+    outer = around[-1] if around else loop
+    kept = {each.id for each in nodes_in(outer, ast.Name) if isinstance(each.ctx, ast.Store)}
+    for node in walk(outer):
         leaves = isinstance(node, ast.If) and any(isinstance(each, ast.Break | ast.Return) for each in node.body)
         if isinstance(node, ast.If | ast.While) and (leaves or node in around):
-            yield from bounds(node.test, names)
+            for bound in bounds(node.test, names):
+                yield from _beyond(bound, kept)
+
+
+def _beyond(bound: ast.expr, kept: set[str]) -> list[ast.expr]:
+    """What a bound adds to a count that a loop keeps, as one of a rank's steps: `last + patience`; else all of it."""
+    if not isinstance(bound, ast.BinOp) or not isinstance(bound.op, ast.Add | ast.Sub):
+        return [bound]
+    sides = [bound.left, bound.right]
+    added = [each for each in sides if not names_in(each) & kept]
+    return added if len(added) == 1 else [bound]
 
 
 def bounds(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:

@@ -11,9 +11,9 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects.anchors import started
-from distml.rewrites.horovod.aspects.during import during_training
+from distml.rewrites.horovod.aspects.during import since_training
 from distml.rewrites.horovod.aspects.idle import runs
-from distml.rewrites.horovod.aspects.outputs import COMMANDS, guard, guarded, kind_of, private
+from distml.rewrites.horovod.aspects.outputs import COMMANDS, guard, guarded, kind_of, private, run_by_one
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.notes import WRITTEN
 from distml.rewrites.horovod.plan import Plan
@@ -36,14 +36,18 @@ def saves(call: ast.Call, program: Program) -> bool:
 
 
 def by_rank_zero(plan: Plan) -> None:
-    """Put such calls under rank 0, where they are made during the training and nothing is done with what they give."""
+    """Leave such calls to rank 0, where they are made since the training began and nothing is done with what they give."""
     program = plan.program
     for call in program.calls:
         if (program.matches(call.func, _WRITES) or saves(call, program)) and _moves(call, plan):
             statement = program.statement(call)
-            if isinstance(statement, ast.Expr) and statement.value is call:
+            if getattr(statement, "value", None) is not call or isinstance(statement, ast.Assign):
+                continue
+            if not all(reads_only(part, program) for part in values_given(call)):
+                run_by_one(call, call.func, "file", plan)
+            elif isinstance(statement, ast.Expr):
                 guard(plan, statement, "file")
-            elif isinstance(statement, ast.Return) and statement.value is call:
+            else:
                 plan.patch(call).wrap(call, f"{{}} if {plan.world(call).first} else None", WRITTEN)
 
 
@@ -54,6 +58,4 @@ def _moves(call: ast.Call, plan: Plan) -> bool:
         return False
     if call.func in plan.patch(call).requests.expressions:  # rank 0 alone runs it already
         return False
-    given = values_given(call)
-    pure = all(reads_only(part, program) for part in given)
-    return pure and started(plan, call) and during_training(call, plan)
+    return started(plan, call) and since_training(call, plan)

@@ -12,6 +12,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from distml.rewrites.horovod.aspects.dealing import draw_own
 from distml.rewrites.horovod.aspects.drawing import draws as draws_from
 from distml.rewrites.horovod.aspects.setup import behind_start
 from distml.rewrites.horovod.aspects.spelling import spell
@@ -80,6 +81,8 @@ def distribute(plan: Plan, graph: Graph, runs: list[Run]) -> bool:
     if plan.options.shard == "none":
         return True
     dealt = [run for run in runs if _deal(plan, graph, run, runs)]
+    if dealt:
+        pipelines.share(plan, graph)
     divided = any([bool(dealt), *[_draw(plan, graph, run) for run in runs if run not in dealt]])
     if divided:
         limit(plan, dict.fromkeys(loop for run in runs for _, _, around in _scopes(graph, run) for loop in around))
@@ -141,6 +144,7 @@ def _draw(plan: Plan, graph: Graph, run: Run) -> bool:
         if found:
             _counted(plan, around, run)
         return found
+    shared = pipelines.share(plan, graph)
     for scope, reach, outer in _scopes(graph, run):
         drawn = draws(reach, scope, graph)
         if drawn:
@@ -150,7 +154,9 @@ def _draw(plan: Plan, graph: Graph, run: Run) -> bool:
             return True
         if isinstance(scope, ast.While) and _moves(scope) & reach.names:
             break
-    return _whole(plan, graph, feeds, run) if around else True
+    if shared:
+        _counted(plan, around, run)
+    return shared or not around or _whole(plan, graph, feeds, run)
 
 
 def _beside(loop: ast.For, reach: Reach, graph: Graph) -> Iterator[Draw]:
@@ -175,10 +181,9 @@ def _each(plan: Plan, drawn: list[Draw], scope: ast.AST) -> bool:
     """Draw for all ranks; random numbers only where a seed gives all ranks the same. True where the data ends the loop."""
     for draw in drawn:
         if plan.options.shard == "auto" and (draw.counts or seeded(plan.program) or begun_alike(plan)):
-            world = plan.world(draw.call)
             if len(drawn) == 1 and isinstance(scope, ast.While) and _while_it_lasts(plan, draw.call, scope):
                 return True
-            plan.patch(draw.call).wrap(draw.call, f"[{{}} for _ in range({world.size})][{world.rank}]", _DRAW)
+            draw_own(plan, draw.call, _DRAW)
     return False
 
 

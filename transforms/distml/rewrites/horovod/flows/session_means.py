@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -23,6 +24,8 @@ from distml.training.program import Program
 from distml.training.syntax import method_name
 from distml.training.values import Box
 
+_TEXT = re.compile(r"tensorflow\.summary\.\w+\(\)")
+"""What a session gives as a text for a log."""
 _LOSSES = {"minimize": "loss", "compute_gradients": "loss", "optimize_loss": "loss", "gradients": "ys"}
 
 
@@ -57,7 +60,8 @@ def _numbers(loop: Looping, run: Run, graph: Graph) -> Iterator[str]:
         feeds = argument(call, 1, "feed_dict")
         if call is run.call or (feeds is not None and reached([feeds], loop).names & fed):
             for target, fetched in _results(call, loop, graph.program):
-                if isinstance(target, ast.Name) and (_is_loss(fetched, graph) or scalar(fetched, graph.program)):
+                number = _is_loss(fetched, graph) or scalar(fetched, graph.program)
+                if isinstance(target, ast.Name) and number and not graph.program.matches(fetched, _TEXT):
                     yield target.id
 
 

@@ -40,11 +40,9 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
 
     Raises `Refuse` (HVD212) where there are none.
     """
-    program = plan.program
-    sources = [node for update in graph.updates for node in graph.sources(update) if isinstance(node, ast.Call)]
+    program, sources = plan.program, _sources(graph)
     found = queued = False
-    datasets = [data for call in dict.fromkeys(sources) for data in _datasets(call, graph)]
-    for data in [each for each in datasets if TRAINING in purposes(each, program)] or datasets:
+    for data in _trained_on(sources, graph):
         seen = tf_data.shard(plan, data)
         queued |= seen
         found |= seen and not tf_data.is_one(data, program)
@@ -70,6 +68,23 @@ def divide(plan: Plan, graph: Graph, run: Run) -> bool:
             "read each rank's part only, for instance with `dataset.shard`",
         )
     return found
+
+
+def share(plan: Plan, graph: Graph) -> bool:
+    """Divide the data sets that steps read in the graph beside what they are fed; False where there are none."""
+    divided = [tf_data.shard(plan, data) for data in _trained_on(_sources(graph), graph)]
+    return any(divided)
+
+
+def _sources(graph: Graph) -> list[ast.Call]:
+    """What the steps are computed from."""
+    return [node for update in graph.updates for node in graph.sources(update) if isinstance(node, ast.Call)]
+
+
+def _trained_on(sources: list[ast.Call], graph: Graph) -> list[ast.expr]:
+    """The data sets behind them, those for training alone where some are."""
+    datasets = [data for call in dict.fromkeys(sources) for data in _datasets(call, graph)]
+    return [each for each in datasets if TRAINING in purposes(each, graph.program)] or datasets
 
 
 def _noise(sources: list[ast.Call], program: Program) -> bool:

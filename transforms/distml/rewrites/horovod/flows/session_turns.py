@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects import progress
+from distml.rewrites.horovod.aspects.dealing import deal_rounds
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.flows.session_frames import Reach, reads, targets
 from distml.rewrites.horovod.flows.session_graph import Run
@@ -25,12 +26,6 @@ _TURNS = Note(
     "shard the batches evenly across ranks",
     "ranks that process the same batches compute the same gradient; a rank with more batches blocks indefinitely",
     "shard-batches",
-)
-
-_FIRST = Note(
-    "decided by the iteration number of rank 0",
-    "iteration numbers differ between ranks: a decision by them must be the same on all",
-    "same-decisions",
 )
 
 
@@ -184,41 +179,10 @@ def _grouped(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None:
                 break
             target = target.elts[1]
         data = data.args[0]
-    world, patch = plan.world(data), plan.patch(data)
-    if not patch.requests.expressions.get(data):
-        turn = f"part[{world.rank}]"
+    if not plan.patch(data).requests.expressions.get(data):
         stepping = Stepping(plan.program, [run.call for run in runs])
-        tested = _tested(loop, targets(target), reach, stepping)
-        if tested:
-            first = {name: patch.free(f"first_{name}") for name in sorted({each.id for each in tested})}
-            turn = f"({turn}, part[0])"
-            patch.wrap(target, f"({{}}, {_renamed(target, first)})", _FIRST)
-            for name in tested:
-                patch.wrap(name, first[name.id], _FIRST)
-        patch.wrap(data, f"({turn} for part in zip(*[iter({{}})] * {world.size}))", _TURNS)
+        deal_rounds(plan, loop, data, target, reach.names, stepping, _TURNS)
         progress.of_batches(plan, loop, data)
-
-
-def _tested(loop: ast.For, own: set[str], reach: Reach, stepping: Stepping) -> list[ast.Name]:
-    """Where conditions read the turn of a rank, which is another one on each, and neither decide what is fed nor take a step."""
-    branches = (each for each in own_nodes(loop, ast.If) if not _feeds(each, reach))
-    tests = (each.test for each in branches if not stepping.holds(each.test))
-    names = (each for test in tests for each in nodes_in(test, ast.Name))
-    return [each for each in names if each.id in own]
-
-
-def _feeds(branch: ast.If, reach: Reach) -> bool:
-    """Whether a branch sets something that is fed."""
-    stores = (each for each in nodes_in(branch, ast.Name) if isinstance(each.ctx, ast.Store))
-    return any(each.id in reach.names for each in stores)
-
-
-def _renamed(target: ast.expr, names: dict[str, str]) -> str:
-    """A target of a loop with other names, where it has them; what is left out has none."""
-    if isinstance(target, ast.Tuple | ast.List):
-        parts = [_renamed(each, names) for each in target.elts]
-        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
-    return names.get(ast.unparse(target), "_")
 
 
 def _passes(call: ast.Call, program: Program) -> bool:

@@ -9,10 +9,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from distml.rewrites.horovod.aspects import tf_data
-from distml.rewrites.horovod.aspects.dealing import deal
+from distml.rewrites.horovod.aspects.dealing import deal, deal_rounds, draw_own
 from distml.rewrites.horovod.aspects.origins import computed_from, origins
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows import session_steps
@@ -28,6 +28,7 @@ from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.bindings import arguments as parameters
 from distml.source.nodes import walk
 from distml.training.around import Looping, loops_around, own_nodes, owner_of
+from distml.training.callers import Reach
 from distml.training.callsites import argument_for, is_range
 from distml.training.program import Program
 from distml.training.syntax import names_in, nodes_in, values_given
@@ -135,7 +136,7 @@ def _divide(plan: Plan, group: list[Given]) -> None:
     if given is None:
         return
     if not given and (counted := _counted(shared, cuts, program)) is not None:
-        _deal(plan, counted, outer, sources)
+        _deal(plan, counted, outer, inputs, cuts)
         return
     seeds.agree(plan, sources, inside=False)
     if cuts and not given:
@@ -185,29 +186,42 @@ def _arguments(call: ast.Call, function: Function, parts: Iterable[ast.expr], pr
     return (each for each in given if each is not None and not isinstance(each, ast.Constant))
 
 
-def _counted(shared: list[Looping], cuts: list[ast.expr], program: Program) -> ast.Call | None:
-    """What a loop counts by, whose number says where the samples of a batch are cut out."""
-    for loop in shared:
-        if not isinstance(loop, ast.For):
-            continue
-        counters = names_in(loop.target)
-        moved = any(
-            isinstance(node, ast.Name) and node.id in counters
-            for cut in cuts
-            for source in computed_from([cut], program)
-            for node in walk(source)
-        )
+class _Counted(NamedTuple):
+    """A loop, and what it counts by: where the samples of a batch are cut out."""
+
+    loop: ast.For
+    counts: ast.Call
+
+
+def _counted(shared: list[Looping], cuts: list[ast.expr], program: Program) -> _Counted | None:
+    """The loop whose number says where the samples of a batch are cut out."""
+    for loop in (each for each in shared if isinstance(each, ast.For)):
         counts = next((each for each in _ranges(loop, program)), None)
-        if moved and counts is not None:
-            return counts
+        if counts is not None and any(_moves(cut, loop, program) for cut in cuts):
+            return _Counted(loop, counts)
     return None
 
 
-def _deal(plan: Plan, counts: ast.Call, outer: Looping, sources: list[ast.expr]) -> None:
-    """Deal out the turns of a loop, whose batches are in one order on all ranks."""
-    deal(plan, counts, DEALT)
-    seeds.agree(plan, sources)
-    if not seeds.orders(plan.program, outer, sources):
+def _moves(cut: ast.expr, loop: ast.For, program: Program) -> bool:
+    """Whether the number of a loop says which samples are cut out."""
+    counters = names_in(loop.target)
+    return any(names_in(source) & counters for source in computed_from([cut], program))
+
+
+def _deal(plan: Plan, counted: _Counted, outer: Looping, inputs: list[ast.expr], cuts: list[ast.expr]) -> None:
+    """Deal out the turns of a loop, whose batches are in one order on all ranks; what else it draws is of each rank."""
+    program, loop = plan.program, counted.loop
+    sources = computed_from(inputs, program)
+    target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) else loop.target
+    steps = Reach(program, [each.node for each in plan.loops])
+    deal_rounds(plan, loop, counted.counts, target, {name for each in sources for name in names_in(each)}, steps, DEALT)
+    order = [each for each in cuts if _moves(each, loop, program)]
+    noise = seeds.noise(outer, sources, computed_from(order, program), program)
+    seeds.agree(plan, sources, apart=noise)
+    if seeds.orders(program, outer, computed_from(order, program)):
+        for call in noise:
+            draw_own(plan, call, DEALT)
+    else:
         seeds.differ(plan, _anchor(outer))
 
 
@@ -256,7 +270,7 @@ def _in_turns(plan: Plan, arguments: Given, around: list[Looping], chain: list[F
     plan.divided.add(outer)
     if given is None or (counted is not None and not given):
         if counted is not None and first and given is not None:
-            _deal(plan, counted, outer, sources)
+            _deal(plan, counted, outer, feeds, cuts)
         return
     if not given and not (_dealt(plan, feeds, outer) if first else [*_taken(feeds, program)]):
         _unknown(plan, arguments)

@@ -170,9 +170,15 @@ class _Placing:
         elif isinstance(node, ast.Call) and (node in made or self._constructs(node)):
             self._made(node)
         elif made and len(made) == len(values) and all(isinstance(each, ast.Call) for each in made):
-            self._each(node, [each for each in made if isinstance(each, ast.Call)])
+            self._each(node, [*dict.fromkeys(each for call in made for each in self._choices(call))])
         elif not self._assigned(node):
             self._anything(node)
+
+    def _choices(self, call: ast.AST | None) -> list[ast.Call]:
+        """An optimizer, and those beside it in a dictionary from which a setting chooses, whatever it says now."""
+        display = self._program.parent(call) if call is not None else None
+        beside = display.values if isinstance(display, ast.Dict) else [call]
+        return [each for each in beside if isinstance(each, ast.Call) and any(map(_is_made, self._program.of(each)))]
 
     def _each(self, node: ast.expr, made: list[ast.Call]) -> None:
         """Change each optimizer that an expression may be. One that may be inside of another is averaged where it is used."""

@@ -19,7 +19,7 @@ from distml.training.callsites import argument, called
 from distml.training.decided import calls_behind
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import is_given, nodes_in, runs_as_script
+from distml.training.syntax import is_given, names_in, nodes_in, runs_as_script
 from distml.training.values import Class, Constant, Foreign, Instance
 
 ALIKE = Note(
@@ -46,14 +46,21 @@ _SHUFFLES = re.compile(r"tensorflow\.(random\.)?(random_)?shuffle")
 _FOLDS = re.compile(r"sklearn\.model_selection\.(Stratified)?KFold")
 
 
-def agree(plan: Plan, arrays: Iterable[ast.expr], inside: bool = True, classes: bool = True) -> None:
+def agree(
+    plan: Plan,
+    arrays: Iterable[ast.expr],
+    inside: bool = True,
+    classes: bool = True,
+    apart: Iterable[ast.Call] = (),
+) -> None:
     """Let all ranks hold the same arrays in the same order, so that the parts they take are disjoint.
 
     What is drawn in loops counts only if the parts are taken `inside` of them too, what methods of `classes` draw only if all
-    that they give is divided. Raises `Refuse` where a file that must not be changed draws them.
+    that they give is divided; what some calls draw stays `apart`. Raises `Refuse` where a file that must not be changed
+    draws them.
     """
     program = plan.program
-    sources = _made_of([*arrays], program, classes)
+    sources = _made_of([*arrays], program, classes).difference(*(_runs(each, program) for each in apart))
     sources |= {made for call in _arranging(program) for made in generators(call, program)}
     for source in () if is_seeded(program, "numpy") else sources:
         if isinstance(source, ast.Call) and _splits(source, program) and not _says(source, "random_state"):
@@ -78,6 +85,23 @@ def _made_of(arrays: list[ast.expr], program: Program, classes: bool = True) -> 
     makers += [function for each in found if isinstance(each, ast.Call) for function in run_by(each, program)]
     called = {*_run_by_all([*makers, *_classes(arrays, program)] if classes else [], program, ())}
     return found | called | {made for each in called for made in generators(each, program)}
+
+
+def noise(loop: ast.AST, sources: Iterable[ast.expr], order: Iterable[ast.expr], program: Program) -> list[ast.Call]:
+    """The calls in a loop that draw what batches are computed from, and no part of the order in which samples come."""
+    inside, ordering = set(walk(loop)), {each for part in order for each in walk(part)}
+    held = [each for source in sources for each in nodes_in(source, ast.Call) if each in inside - ordering]
+    found = [each for each in held if not _arranging(program) & _runs(each, program) and _draws_in(each, program)]
+    return [each for each in dict.fromkeys(found) if not any(each in walk(a) for a in found if a is not each)]
+
+
+def _runs(call: ast.Call, program: Program) -> set[ast.AST]:
+    """A call, and those in the functions of the program that it runs."""
+    return {call, *_run_by_all(run_by(call, program), program, ())}
+
+
+def _draws_in(call: ast.Call, program: Program) -> bool:
+    return bool(_libraries((each for each in _runs(call, program) if isinstance(each, ast.Call)), program))
 
 
 def drawn(arrays: Iterable[ast.expr], program: Program) -> bool:
@@ -184,14 +208,13 @@ def generators_apart(plan: Plan, node: ast.expr, functions: Container[ast.AST]) 
     outside = _used_outside(functions, program)
     drawing = (each for each in program.calls if program.function(each) in functions)
     for made in dict.fromkeys(made for call in drawing for made in generators(call, program)):
-        seed = argument(made, 0, "seed")
         if made in outside:
             what = (
                 "one generator draws what must be alike on all ranks, and the samples of a batch: ranks draw the same"
             )
             plan.warn("HVD302", node, what, "draw the samples from a generator of their own")
-        elif seed is not None and not is_unseeded(made, program):
-            plan.patch(seed).wrap(seed, "{} + " + plan.world(seed).rank, _APART)
+        else:
+            _begin_apart(plan, made)
 
 
 def _used_outside(functions: Container[ast.AST], program: Program) -> set[ast.AST]:
@@ -294,20 +317,24 @@ def apart(plan: Plan, loop: ast.stmt, arrays: Iterable[ast.expr]) -> None:
         if any(made in generators(each, program) for each in program.calls if each not in inside):
             what = "one generator draws the batches, which ranks must draw apart, and what must be alike on all of them"
             raise Refuse("HVD213", loop, what, "draw the batches from a generator of their own")
-        seed = argument(made, 0, "seed")
-        if seed is not None and not is_unseeded(made, program):
-            plan.patch(seed).wrap(seed, "{} + " + plan.world(seed).rank, _APART)
+        _begin_apart(plan, made)
+
+
+def _begin_apart(plan: Plan, made: ast.Call, position: int = 0) -> None:
+    seed = argument(made, position, "seed")
+    if seed is not None and is_given(seed) and not is_unseeded(made, plan.program):
+        plan.patch(seed).wrap(seed, "{} + " + plan.world(seed).rank, _APART)
 
 
 def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:
     """Let each rank draw other batches: by its own seed, from where training begins."""
     program, world, patch = plan.program, plan.world(call), plan.patch(call)
     statement = program.statement(call)
-    code = []
+    last = {}
     for seed in program.calls:
-        if program.matches(seed.func, _GLOBAL) and len(seed.args) == 1:
-            if program.unit(seed) is program.unit(call):
-                code.append(f"{ast.unparse(seed.func)}({ast.unparse(seed.args[0])} + {world.rank})")
+        if program.matches(seed.func, _GLOBAL) and program.unit(seed) is program.unit(call):
+            last[ast.unparse(seed.func)] = _of_rank(plan, seed, call)
+    code = [f"{function}({value})" for function, value in last.items() if value]
     here = program.unit(call).source.location
     given = [plan.spelled[here, name] for name in SEED.values() if (here, name) in plan.spelled]
     code += [f"{seed}({world.rank})" for seed in given]
@@ -315,6 +342,23 @@ def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:
         patch.before(statement, "\n".join(dict.fromkeys(code)), _APART)
     for value in program.of(x) if x is not None else ():
         if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
-            own = argument(value.node, -1, "seed")
-            if is_given(own):
-                plan.patch(own).wrap(own, "{} + " + plan.world(own).rank, _APART)
+            _begin_apart(plan, value.node, -1)
+
+
+def _of_rank(plan: Plan, seed: ast.Call, place: ast.Call) -> str | None:
+    """The seed of a rank, by that which a call gives: by the rank alone where its names mean something else at `place`, or where
+    none was given; None where that leaves the generator to begin anywhere.
+    """
+    program, rank = plan.program, plan.world(place).rank
+    given = argument(seed, 0, "seed", "a")
+    if given is None or _is_none(seed, program):
+        requests = plan.patch(seed).requests
+        return rank if requests.arguments.get(seed) or (given and requests.expressions.get(given)) else None
+    text, lexical = ast.unparse(given), program.unit(seed).lexical
+    if any(lexical.owner_at(name, seed) is not lexical.owner_at(name, place) for name in names_in(given)):
+        return rank
+    guards = (each.test for each in program.ancestors(seed) if isinstance(each, ast.If))
+    asked = any(text in map(ast.unparse, walk(each)) for each in guards)
+    if Constant(None) in program.of(given) or (asked and not isinstance(given, ast.Constant)):
+        return f"{text} + {rank} if {text} is not None else None"
+    return f"{text} + {rank}"

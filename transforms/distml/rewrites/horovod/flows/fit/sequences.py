@@ -64,7 +64,9 @@ def deal(plan: Plan, call: ast.Call, x: ast.expr) -> bool:
             ),
         }
         made = _DEALT.format(name=plan.spelled[key], sequence=sequence, size=world.size, rank=world.rank, **parts)
-        behind_start(plan, unit, made, Note("a sequence of this rank's batches", "Keras has none for this"))
+        behind_start(
+            plan, unit, made, Note("a sequence of this rank's batches", "Keras has none for this", "shard-data")
+        )
     plan.patch(x).wrap(x, f"{plan.spelled[key]}({{}})", DEALT)
     return True
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import takewhile
 
-from distml.rewrites.horovod.aspects import intervals
+from distml.rewrites.horovod.aspects import intervals, named
 from distml.rewrites.horovod.aspects.intervals import added, counted, numbered, remainder_by
 from distml.rewrites.horovod.aspects.outputs import checkpoint
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
@@ -50,6 +50,7 @@ class Intervals:
             if isinstance(loop, LOOPS) and loop not in self.study.phases:
                 names = numbered(loop, counted(loop, self.program), self.program)
                 intervals.shorten(self.plan, loop, names, self._only_judges, self._own)
+                named.told(self.plan, loop, names)
 
     def keep_pace(self) -> None:
         """Ask for the iterations of all ranks where the loss is weighted by how many there were: each rank takes fewer."""

@@ -13,6 +13,7 @@ from functools import partial
 from types import NoneType, UnionType
 
 from distml.rewrites.horovod.aspects import environments, progress, tf_data
+from distml.rewrites.horovod.aspects.dealing import draw_own
 from distml.rewrites.horovod.aspects.intervals import counted, ends, read_again
 from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.rewrites.horovod.flows.fit import seeds
@@ -217,15 +218,15 @@ def _draws(plan: Plan, turn: Turn, way: Way) -> bool:
             _alike(plan, source)
             found = True
         elif source is not None:
-            _nth(plan, node)
+            draw_own(plan, node, _OWN)
             found = True
         elif _is_batch(node, turn, way):
             if _repeats(node, plan):
-                _nth(plan, node)
+                draw_own(plan, node, _OWN)
             found = True
         elif _picks(node, program):
             if _seeded(plan):
-                _nth(plan, node)
+                draw_own(plan, node, _OWN)
             found = True
     return found
 
@@ -304,12 +305,6 @@ def _keeps(node: ast.AST) -> bool:
 
 def _seeded(plan: Plan) -> bool:
     return seeds.begun_alike(plan) or any(plan.program.calls_of(*_SEEDS))
-
-
-def _nth(plan: Plan, call: ast.Call) -> None:
-    """Have a call made once for each rank, and keep what is this rank's."""
-    world = plan.world(call)
-    plan.patch(call).wrap(call, f"[{{}} for _ in range({world.size})][{world.rank}]", _OWN)
 
 
 def _every_nth(plan: Plan, turn: Turn) -> None:

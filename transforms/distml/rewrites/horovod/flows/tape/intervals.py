@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from distml.rewrites.horovod.aspects import intervals
+from distml.rewrites.horovod.aspects import intervals, named
 from distml.rewrites.horovod.aspects.intervals import end_sooner, limits
 from distml.rewrites.horovod.aspects.pictures import saves
 from distml.rewrites.horovod.aspects.rates import settings
@@ -71,6 +71,7 @@ def _as_often(plan: Plan, training: Reach, judging: Reach) -> None:
             names = intervals.numbered(loop, counters, program) - others
             intervals.shorten(plan, loop, names, judges, lambda _: False)
             intervals.sooner(plan, loop, names, acts)
+            named.told(plan, loop, names)
             for bound in limits(loop, intervals.numbered(loop, counters, program, sums=False) - others, program):
                 if not counts_divided(plan, bound) and not plan.patch(bound).requests.expressions.get(bound):
                     end_sooner(plan, bound, FEWER)

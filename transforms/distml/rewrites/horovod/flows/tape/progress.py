@@ -8,13 +8,16 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.intervals import counted, numbered
 from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.outputs import is_bar
 from distml.rewrites.horovod.aspects.pipelines import Path, paths
 from distml.rewrites.horovod.aspects.progress import asked, divide, showing
 from distml.rewrites.horovod.aspects.tf_data import whole_number
 from distml.rewrites.horovod.flows.tape.turns import Turn
 from distml.rewrites.horovod.plan import Plan
+from distml.training.around import own_nodes, owner_of
+from distml.training.callers import run_by
 from distml.training.program import Program
-from distml.training.syntax import names_in, nodes_in, targets_of
+from distml.training.syntax import names_in, nodes_in, receiver_of, targets_of, values_given
 
 _COUNTS = re.compile(r"builtins\.len|.*\.(__len__|cardinality)|tensorflow\.data\.experimental\.cardinality")
 _NUMBERS = frozenset({"num_examples"})
@@ -26,7 +29,7 @@ def tell(plan: Plan) -> None:
     for loop, others in plan.fewer.items():
         if isinstance(loop, ast.For):
             counters = numbered(loop, counted(loop, plan.program), plan.program) - others
-            for number in _wholes(loop, counters, plan.program):
+            for number in (*_wholes(loop, counters, plan.program), *_begun(loop, plan.program)):
                 if not asked(plan, number) and not _divided(plan, number):
                     divide(plan, number)
 
@@ -43,6 +46,25 @@ def _wholes(loop: ast.For, counters: set[str], program: Program) -> Iterator[ast
         if text is not None and names_in(text) & counters:
             if end or any(_is_count(each, data, program) for each in program.sources(node)):
                 yield node
+
+
+def _begun(loop: ast.For, program: Program) -> Iterator[ast.expr]:
+    """The number of all iterations that something is told in front of a loop and that counts them there, such as a bar."""
+    turn = Turn(loop, loop.iter, program)
+    ends = _ends(turn, paths(turn.inner, program), program)
+    for node in own_nodes(owner_of(loop, program), ast.Assign):
+        if isinstance(node.value, ast.Call) and node.lineno < loop.lineno:
+            if any(_counts(each, ast.unparse(node.targets[0]), program) for each in nodes_in(loop, ast.Call)):
+                yield from (each for each in values_given(node.value) if ast.dump(each) in ends)
+
+
+def _counts(call: ast.Call, held: str, program: Program) -> bool:
+    """Whether a call moves on the count that an object keeps which is `held` in a variable: that of a bar, or one of its own."""
+    on = receiver_of(call)
+    if on is None or ast.unparse(on) != held:
+        return False
+    changed = (each for function in run_by(call, program) for each in nodes_in(function, ast.AugAssign))
+    return is_bar(call.func, program) or any(isinstance(each.target, ast.Attribute) for each in changed)
 
 
 def _ends(turn: Turn, through: list[Path], program: Program) -> set[str]:
