@@ -122,6 +122,22 @@ def test_the_step_that_a_saver_is_told_is_in_the_name(default: str) -> None:
     assert [each.code for each in outcome(text).plan.warnings if each.code == "HVD314"] == ["HVD314"]
 
 
+@pytest.mark.parametrize("step", ["step", "epoch"])
+def test_turns_that_are_dealt_out_are_numbered_by_rank(step: str) -> None:
+    text = (
+        HEADS["fit"]
+        .replace("for step", "for epoch in range(9):\n  for step")
+        .replace("\n    rows = np.random.randint(0, 640, 8)", "")
+    )
+    text = text.replace("data[rows]", "data[step * 8 : step * 8 + 8]").replace(
+        "data[rows, :1]", "data[step * 8 : step * 8 + 8, :1]"
+    )
+    text += f'    if step % 100 == 99:\n        model.save_weights(f"weights-{{{step}}}.h5")\n'
+    text += 'model.load_weights("weights-7.h5")\n'
+    codes = [each.code for each in outcome(text.replace("range(1000)", "range(80)")).plan.warnings]
+    assert ("HVD314" in codes) == (step == "step")
+
+
 def test_the_number_is_followed_into_functions() -> None:
     text = HEADS["session"].replace(
         "for step", "\n\ndef keep(folder, number):\n    saver.save(sess, f'{folder}/net-{number}')\n\n\nfor step"

@@ -22,6 +22,10 @@ LOOPS = {
     "fit, numbered": "x = np.arange(80.0).reshape(-1, 1)\nfor epoch in range(1):\n    for k, i in enumerate(range(40)):\n"
     "        model.train_on_batch(x[i * 2 : i * 2 + 2], x[i * 2 : i * 2 + 2])\n        if {0}:\n"
     "            model.test_on_batch(x[:1], x[:1])\n",
+    "tape": "x = np.arange(80.0).reshape(-1, 1)\nfor i in range(40):\n    update(x[i * 2 : i * 2 + 2])\n    if {0}:\n"
+    "        model.evaluate(x[:1])\n",
+    "tape, over items": "x = np.arange(80.0).reshape(-1, 1)\nfor i, rows in zip(range(40), np.split(x, 40)):\n    update(rows)\n"
+    "    if {0}:\n        model.evaluate(x[:1])\n",
     "session": "judge = tf.reduce_sum(p)\nx = np.arange(80.0).reshape(-1, 1)\n"
     "for i, rows in zip(range(40), np.split(x, 40)):\n    sess.run(step, {{p: rows}})\n    if {0}:\n"
     "        sess.run(judge, {{p: x[:1]}})\n",
@@ -45,7 +49,11 @@ def test_what_is_done_at_some_turns_is_left_out_by_no_rank(loop: str, asked: str
     turns = [i for i in range(40) if eval(asked, {"i": i})]  # the text is written here
     for rank in (0, 1):
         found = run(file.source, rank)
-        judged = found.get("test_on_batch") or [each for each in found.get("fed", []) if len(each) == 1]
+        judged = (
+            found.get("evaluate")
+            or found.get("test_on_batch")
+            or [each for each in found.get("fed", []) if len(each) == 1]
+        )
         assert len(judged) == len({i // 2 for i in turns})
 
 

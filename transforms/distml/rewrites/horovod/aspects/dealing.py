@@ -6,12 +6,14 @@ import ast
 import re
 from collections.abc import Container
 
+from distml.rewrites.horovod.aspects import named
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import own_nodes
 from distml.training.callers import Reach
 from distml.training.callsites import argument, called
 from distml.training.counting import BARS
+from distml.training.program import Program
 from distml.training.syntax import names_in, nodes_in
 from distml.training.values import Box
 
@@ -47,16 +49,18 @@ def draw_own(plan: Plan, call: ast.expr, note: Note) -> None:
     plan.patch(call).wrap(call, f"[{{}} for _ in range({world.size})][{world.rank}]", note)
 
 
-def deal_rounds(
-    plan: Plan, loop: ast.For, items: ast.expr, target: ast.expr, fed: Container[str], steps: Reach, note: Note
-) -> None:
-    """Give each rank its turn of each round of some items of a loop, which `target` takes.
+def deal_rounds(plan: Plan, loop: ast.AST, items: ast.expr, fed: Container[str], steps: Reach, note: Note) -> None:
+    """Give each rank its turn of each round of some items that a loop goes through.
 
     What conditions ask of a turn, they ask of all turns of the round, so that all ranks decide alike and none is left out; but
     for those that decide what is `fed` or take `steps` themselves.
     """
-    asked = _asked(loop, names_in(target), fed, steps)
-    if not asked:
+    target = _taking(loop, items, plan.program)
+    asked: list[ast.expr] = []
+    if isinstance(loop, ast.For) and target is not None:
+        named.told(plan, loop, names_in(target))
+        asked = _asked(loop, names_in(target), fed, steps)
+    if target is None or not asked:
         deal(plan, items, note)
         return
     world, patch = plan.world(items), plan.patch(items)
@@ -65,6 +69,18 @@ def deal_rounds(
     patch.wrap(target, f"({own}, {turns})", _ROUND)
     for test in asked:
         patch.wrap(test, f"any({{}} for {own} in {turns})", _ROUND)
+
+
+def _taking(loop: ast.AST, items: ast.expr, program: Program) -> ast.expr | None:
+    """What of the target of a loop takes some items that it goes through, with their numbers beside them or not."""
+    around = [items, *program.ancestors(items)]
+    if not isinstance(loop, ast.For) or loop.iter not in around:
+        return None
+    numbered = any(
+        isinstance(each, ast.Call) and called(each, program) == "enumerate"
+        for each in around[1 : around.index(loop.iter) + 1]
+    )
+    return loop.target.elts[-1] if numbered and isinstance(loop.target, ast.Tuple) else loop.target
 
 
 def _asked(loop: ast.For, own: set[str], fed: Container[str], steps: Reach) -> list[ast.expr]:

@@ -181,7 +181,7 @@ def _grouped(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None:
         data = data.args[0]
     if not plan.patch(data).requests.expressions.get(data):
         stepping = Stepping(plan.program, [run.call for run in runs])
-        deal_rounds(plan, loop, data, target, reach.names, stepping, _TURNS)
+        deal_rounds(plan, loop, data, reach.names, stepping, _TURNS)
         progress.of_batches(plan, loop, data)
 
 

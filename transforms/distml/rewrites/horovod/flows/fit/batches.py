@@ -212,9 +212,8 @@ def _deal(plan: Plan, counted: _Counted, outer: Looping, inputs: list[ast.expr],
     """Deal out the turns of a loop, whose batches are in one order on all ranks; what else it draws is of each rank."""
     program, loop = plan.program, counted.loop
     sources = computed_from(inputs, program)
-    target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) else loop.target
     steps = Reach(program, [each.node for each in plan.loops])
-    deal_rounds(plan, loop, counted.counts, target, {name for each in sources for name in names_in(each)}, steps, DEALT)
+    deal_rounds(plan, loop, counted.counts, {name for each in sources for name in names_in(each)}, steps, DEALT)
     order = [each for each in cuts if _moves(each, loop, program)]
     noise = seeds.noise(outer, sources, computed_from(order, program), program)
     seeds.agree(plan, sources, apart=noise)

@@ -13,7 +13,7 @@ from functools import partial
 from types import NoneType, UnionType
 
 from distml.rewrites.horovod.aspects import environments, progress, tf_data
-from distml.rewrites.horovod.aspects.dealing import draw_own
+from distml.rewrites.horovod.aspects.dealing import deal_rounds, draw_own
 from distml.rewrites.horovod.aspects.intervals import counted, ends, read_again
 from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.rewrites.horovod.flows.fit import seeds
@@ -25,6 +25,7 @@ from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import arguments
 from distml.source.nodes import walk
+from distml.training.callers import Reach
 from distml.training.callsites import called
 from distml.training.counting import BARS
 from distml.training.program import Program
@@ -319,15 +320,15 @@ def _every_nth(plan: Plan, turn: Turn) -> None:
         )
         return
     seeds.agree(plan, [inner])
-    _deal(plan, inner)
+    _deal(plan, turn, inner)
     if isinstance(turn.node, ast.For):
         progress.of_batches(plan, turn.node, inner)
 
 
-def _deal(plan: Plan, items: ast.expr) -> None:
-    world, patch = plan.world(items), plan.patch(items)
-    every = patch.free("turn")
-    patch.wrap(items, f"({every}[{world.rank}] for {every} in zip(*[iter({{}})] * {world.size}))", _PART)
+def _deal(plan: Plan, turn: Turn, items: ast.expr) -> None:
+    steps = Reach(plan.program, [each.call for each in updates(plan.program)])
+    taking = (each for each in getattr(turn.node, "body", ()) if steps.holds(each))
+    deal_rounds(plan, turn.node, items, {name for each in taking for name in names_in(each)}, steps, _PART)
 
 
 def _divide_turns(plan: Plan, turn: Turn, sliced: bool) -> None:
@@ -339,8 +340,8 @@ def _divide_turns(plan: Plan, turn: Turn, sliced: bool) -> None:
     assert count is not None
     if not sliced:
         _fewer(plan, count)
-    elif not _stride(plan, count):
-        _deal(plan, count)
+    elif any(turn.target in names_in(each.test) for each in nodes_in(turn.node, ast.If)) or not _stride(plan, count):
+        _deal(plan, turn, count)
 
 
 def _fewer(plan: Plan, count: ast.Call) -> None:
