@@ -47,3 +47,16 @@ def test_what_a_star_brings_is_followed(way: str) -> None:
     findings, places = certified(source, project, time.process_time() + 20, Watch(frozenset({"print"})))
     assert not findings
     assert [source.lines[each.node.lineno - 1].strip() for each in places] == ["print(meter.total)"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "follows"), [("['Own']", True), ("['Other']", False), ("['Other'] + ['Own']", True)]
+)
+def test_a_star_brings_what_its_module_lists(listed: str, follows: bool) -> None:
+    body = f"from meters import *\nmeter = Own()\nfor x in {OWN_LOADER}:\n    meter.update(model(x).item())\n"
+    body += "    if dist.get_rank() == 0:\n        print(meter.total)\n"
+    meters = f"__all__ = {listed}\nOther = 1\n{STARRED_CLASS}"
+    overlay = {"/nowhere/meters.py": meters.encode(), "/nowhere/script.py": (HEAD + body).encode()}
+    project = Project("/nowhere", overlay=overlay)
+    _, places = certified(project.open("script.py"), project, time.process_time() + 20, Watch(frozenset({"print"})))
+    assert bool(places) is follows

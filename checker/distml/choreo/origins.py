@@ -84,7 +84,7 @@ class Origins:
         return self._answers.get(key)
 
     def _search(self, source: SourceFile, parts: tuple[str, ...], seen: set[object]) -> Origin | None:
-        if parts[0] not in source.text and "*" not in source.text:
+        if not source.may_bind(parts[0]):
             return None
         bound, stars, headers = self._outline(source)
         if parts[0] in bound:
@@ -95,7 +95,7 @@ class Origins:
             if star.module in HOMES and not star.level:
                 if parts[0] in WORDS and len(parts) == 1:
                     return Origin(parts[0], path=source.path)
-            elif (target := self._project.resolve(source, star.module, star.level)) is not None:
+            elif (target := self._project.resolve(source, star.module, star.level)) and target.may_give(parts[0]):
                 found = self._lookup(target, parts, seen)
                 if found is not None:
                     return found

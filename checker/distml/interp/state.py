@@ -181,9 +181,12 @@ def _join(vm: Machine, left: State, right: State) -> State:
     level.changed = keys
     result = State(left.base, left.store.copy(), level, left.frozen)
     result.guard, result.log = join_guards(left.guard, right.guard), join_logs(left.log, right.log)
+    over = []
     for key in keys:
         a, b = left.get(key), right.get(key)
         if a is b:
+            if a is None and type(key) is tuple and type(key[0]) is int and not vm.has_frame(key[0]):
+                over.append(key)  # a variable of a call that is over: no later join need look at it
             continue
         if b is None and type(key) is int:
             continue  # an object that was made on the left path only
@@ -192,6 +195,7 @@ def _join(vm: Machine, left: State, right: State) -> State:
             result.drop(key)
         else:
             result.store[key] = value
+    keys.difference_update(over)
     return result
 
 

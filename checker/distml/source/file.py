@@ -14,7 +14,7 @@ from sys import version_info
 from distml.diagnostics.model import Span
 from distml.source.annotations_comments import attach_comments
 from distml.source.hashing import content_hash
-from distml.source.imports import Import, imports
+from distml.source.imports import Import, imports, public_names
 from distml.source.notebook import Notebook, is_notebook
 from distml.source.parsing import NestedError, parse
 from distml.source.reading import UnreadableError, decode, split_lines, unreadable
@@ -67,6 +67,26 @@ class SourceFile:
     def imports(self) -> list[Import]:
         """What its text imports, in order."""
         return imports(self.text)
+
+    @cached_property
+    def has_stars(self) -> bool:
+        """Whether its text may import all names of a module."""
+        return any("*" in each.names for each in self.imports)
+
+    @cached_property
+    def public_names(self) -> frozenset[str] | None:
+        """The names that `import *` of it gives, where its `__all__` lists them plainly; None elsewhere."""
+        return public_names(self.text)
+
+    def may_give(self, name: str) -> bool:
+        """Whether `import *` of it may give `name`."""
+        if self.public_names is not None:
+            return name in self.public_names
+        return not name.startswith("_") or "__all__" in self.text
+
+    def may_bind(self, name: str) -> bool:
+        """Whether `name` may stand for something here: what neither its text nor an `import *` gives need not be parsed for."""
+        return name in self.text or self.has_stars or not self.text.isascii()
 
     @cached_property
     def tree(self) -> ast.Module:

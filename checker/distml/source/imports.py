@@ -17,6 +17,10 @@ _STATEMENT = re.compile(
 )
 _DYNAMIC = re.compile(r"import(?:_module|__)[ \t]*\([ \t\n]*[\"'](?P<module>[\w.]+)[\"']")
 _WORD = "import"
+_PUBLIC = re.compile(r"^__all__[ \t]*(?::[^=\n]+)?=[ \t]*[\[(](?P<names>[^\[\]()]*)[\])][ \t]*(?:#.*)?$", re.MULTILINE)
+_STRING = r"(?:\"\w+\"|'\w+')"
+_STRINGS = re.compile(rf"\s*(?:{_STRING}\s*,\s*)*(?:{_STRING}\s*)?")
+_QUOTED = re.compile(r"\w+")
 _LISTED = re.compile(r"\([^()]*")
 _COMMENT = re.compile(r"#[^\n]*")
 
@@ -45,6 +49,15 @@ def imports(text: str) -> list[Import]:
             found.append(Import(statement["module"], statement["dots"].count("."), given))
     found += [Import(call["module"], 0, ()) for call in _DYNAMIC.finditer(text)]
     return found
+
+
+def public_names(text: str) -> frozenset[str] | None:
+    """The names that `import *` of a source text gives, where its only `__all__` is a list of plain texts; None elsewhere."""
+    stated = _PUBLIC.search(text)
+    if stated is None or text.count("__all__") > 1:
+        return None
+    listed = _COMMENT.sub("", stated["names"])
+    return frozenset(_QUOTED.findall(listed)) if _STRINGS.fullmatch(listed) else None
 
 
 def _statements(text: str) -> Iterator[tuple[re.Match[str], str]]:

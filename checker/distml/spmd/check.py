@@ -109,12 +109,9 @@ class _Checker:
         while waiting and paths < MAX_PATHS:
             choices = Choices(waiting.pop(0))
             paths += 1
-            traces = []
-            for rank in range(RANKS):
-                trace = self._follow(root, rank, choices)
-                if trace is None:
-                    return
-                traces.append(trace)
+            traces = self._traces(root, choices)
+            if traces is None:
+                return
             self._compare(root, traces)
             spoken = spoken or any(trace.events for trace in traces)
             if paths >= SILENT_PATHS and not spoken:
@@ -124,7 +121,19 @@ class _Checker:
                     covered.add(decision)
                     waiting.append(given)
 
-    def _follow(self, root: Root, rank: int, choices: Choices) -> Trace | None:
+    def _traces(self, root: Root, choices: Choices) -> list[Trace] | None:
+        """What each rank does; all do what one does that never asks which it is."""
+        traces: list[Trace] = []
+        for rank in range(RANKS):
+            followed = self._follow(root, rank, choices)
+            if followed is None:
+                return None
+            if not followed.asked_rank:
+                return [followed.trace] * RANKS
+            traces.append(followed.trace)
+        return traces
+
+    def _follow(self, root: Root, rank: int, choices: Choices) -> Run | None:
         run = Run(LANGUAGE, rank, choices, self.facts.project, self.deadline, self.watch)
         try:
             flow = _begin(run, root, self.facts, self.script)
@@ -135,7 +144,7 @@ class _Checker:
         finally:
             self._entered |= run.entered
         run.trace.cut = flow is not None and flow.word in ("raise", "cut")
-        return run.trace
+        return run
 
     def _compare(self, root: Root, traces: list[Trace]) -> None:
         """What is wrong on a path: after an event without a partner, the ranks are compared as if it were not there."""

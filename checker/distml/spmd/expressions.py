@@ -342,8 +342,9 @@ def _slice(run: Run, scope: Scope, node: ast.Slice) -> Value:
     if run.watch is not None:
         found.local = found.local or chosen(Place(scope.source, node), *parts)
     lower, _, step = parts
-    ours = isinstance(lower, Known) and lower.value == run.rank and isinstance(step, Known) and step.value == RANKS
-    if ours and not isinstance(node.lower, ast.Constant) and not isinstance(node.step, ast.Constant):
+    written = isinstance(node.lower, ast.Constant) or isinstance(node.step, ast.Constant)
+    dealt = not written and isinstance(step, Known) and step.value == RANKS
+    if dealt and isinstance(lower, Known) and lower.value == run.rank:
         found.type = "slice by rank"
     elif node.lower is node.upper is node.step:
         found.type = WHOLE

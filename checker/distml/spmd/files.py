@@ -243,7 +243,7 @@ class FileFacts:
         if known is not None:
             return known
         found: set[str] = set()
-        waiting = children(node) if isinstance(node, ast.stmt) else [node]
+        waiting = _run(node) if isinstance(node, ast.stmt) else [node]
         while waiting:
             each = waiting.pop()
             if isinstance(each, ast.Name):
@@ -251,7 +251,7 @@ class FileFacts:
             elif isinstance(each, ast.stmt):
                 found |= self._names(each)
             else:
-                waiting += children(each)
+                waiting += _run(each)
                 if (name := self._told(each)) is not None:
                     found.add(name)
         self._named[id(node)] = frozenset(found)
@@ -322,6 +322,12 @@ def _leading_to(goal: frozenset[str], spoken: dict[str, set[str]]) -> frozenset[
         waiting = bool(new)
         found |= new
     return frozenset(found)
+
+
+def _run(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below one, less annotations: what they name is not run."""
+    stated = (getattr(node, "annotation", None), getattr(node, "returns", None))
+    return [each for each in children(node) if each not in stated] if any(stated) else children(node)
 
 
 def _outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:

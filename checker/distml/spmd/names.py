@@ -172,8 +172,14 @@ def class_member(run: Run, cls: Class, name: str, seen: frozenset[int] = frozens
 
 
 def bases(run: Run, cls: Class) -> list[Value]:
-    """What a class is derived from."""
-    return [_quietly(run, cls.scope, base, "base") for base in cls.node.bases]
+    """What a class is derived from, worked out once where that is known: a class keeps its bases."""
+    known = run.bases.get((id(cls.node), id(cls.scope)))
+    if known is None:
+        found = [_quietly(run, cls.scope, base, "base") for base in cls.node.bases]
+        if any(isinstance(base, Unknown) for base in found):
+            return found
+        known = run.bases[id(cls.node), id(cls.scope)] = cls, found
+    return known[1]
 
 
 def is_environment(value: Value) -> bool:
@@ -210,12 +216,14 @@ def _giver(run: Run, source: SourceFile, name: str) -> SourceFile | None:
 
 def _giving(run: Run, source: SourceFile, name: str, seen: set[str]) -> SourceFile | None:
     """The file that binds a name which another holds: itself, or one that it takes all names of by `import *`."""
+    if not source.may_bind(name):
+        return None
     facts = run.facts(source)
     if name in facts.bindings:
         return source
-    for statement in reversed(facts.stars if not name.startswith("_") else ()):
+    for statement in reversed(facts.stars):
         found = _file_of(run, source, statement)
-        if found is not None and found.text and found.location not in seen:
+        if found is not None and found.location not in seen and found.may_give(name):
             giving = _giving(run, found, name, seen | {found.location})
             if giving is not None:
                 return giving

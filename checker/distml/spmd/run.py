@@ -14,7 +14,7 @@ from distml.source.project import Project
 from distml.spmd.files import FileFacts, facts_of
 from distml.spmd.told import Watch
 from distml.spmd.trace import Choices, Event, Exit, Note, Site, Trace, Turn
-from distml.spmd.values import NOTHING_TOLD, Local, Place, Scope, Unknown, Value, key, local_of, trained
+from distml.spmd.values import NOTHING_TOLD, Class, Local, Place, Scope, Unknown, Value, key, local_of, trained
 
 if TYPE_CHECKING:
     from distml.spmd.language import Language
@@ -42,7 +42,8 @@ class Run:
         watch: Watch | None = None,
     ) -> None:
         self.language = language
-        self.rank = rank
+        self._rank = rank
+        self.asked_rank = False
         self.choices = choices
         self.project = project
         self.watch = watch
@@ -51,6 +52,7 @@ class Run:
         self.active: list[ast.AST] = []
         self.entered: set[int] = set()
         self.fields: dict[tuple[str, str], Value] = {}
+        self.bases: dict[tuple[int, int], tuple[Class, list[Value]]] = {}
         self.ranked: set[str] = set()
         self.files: dict[str, Scope] = {}
         self.settled: dict[int, tuple[Unknown, Unknown]] = {}
@@ -64,6 +66,12 @@ class Run:
         self._visits: dict[Site, int] = {}
         self._logs: list[list[Write]] = []
         self._facts: dict[SourceFile, FileFacts] = {}
+
+    @property
+    def rank(self) -> int:
+        """The rank; what never asks for it does the same on all ranks."""
+        self.asked_rank = True
+        return self._rank
 
     def step(self) -> None:
         """Count a statement or an expression. Raises `OutOfBudgetError`."""
@@ -149,7 +157,8 @@ class Run:
         told = value.told if isinstance(value, Unknown) else NOTHING_TOLD
         site = self.site(place)
         visit = self._visits[site] = self._visits.get(site, 0) + 1
-        return self.choices.decide(key(value), site, visit, local is not None, self.rank, told)
+        rank = self.rank if local is not None else None
+        return self.choices.decide(key(value), site, visit, rank, told)
 
     def site(self, place: Place) -> Site:
         """What tells one place on one way to it from all others."""

@@ -101,13 +101,13 @@ class Choices:
         self.order: list[str] = []
         self._sites: dict[tuple[Site, int], tuple[bool, dict[str, Scalar]]] = {}
 
-    def decide(self, text: str, site: Site, visit: int, local: bool, rank: int, told: Told = NOTHING_TOLD) -> bool:
-        """The outcome of a condition."""
+    def decide(self, text: str, site: Site, visit: int, rank: int | None, told: Told = NOTHING_TOLD) -> bool:
+        """The outcome of a condition; `rank` is given where this rank decides by itself."""
         bare, negated = _canonical(text)
-        if local:
+        if rank is not None:
             bare = f"rank {rank}: {bare}"
         known = self._sites.get((site, visit))
-        if known is not None and not local:
+        if known is not None and rank is None:
             first, equal = known
             return first != any(equal.get(name, constant) != constant for name, constant in told[first])
         if bare not in self.made:
