@@ -116,7 +116,7 @@ def told(body: str) -> list[str]:
     project = Project("/nowhere", overlay={"/nowhere/script.py": (HEAD + body).encode()})
     source = project.open("script.py")
     watch = Watch(frozenset({"print"}), frozenset({"mean_of_ranks"}))
-    findings, places = certified(source, project, time.process_time() + 20, watch)
+    findings, places, *_ = certified(source, project, time.process_time() + 20, watch)
     assert not findings
     return [source.lines[each.node.lineno - 1].strip() for each in places]
 
@@ -447,7 +447,7 @@ def test_random_data_is_alike_where_another_file_seeds_it(seeded: bool) -> None:
     files = {"/nowhere/script.py": (HEAD + body).encode(), "/nowhere/drawing.py": DRAWN.encode()}
     project = Project("/nowhere", overlay=files)
     source = project.open("script.py")
-    _, places = certified(source, project, time.process_time() + 20, Watch(frozenset({"print"})))
+    _, places, *_ = certified(source, project, time.process_time() + 20, Watch(frozenset({"print"})))
     assert len(places) == (not seeded)
 
 
@@ -470,7 +470,7 @@ def test_what_only_a_script_runs_is_followed_in_scripts() -> None:
     project = Project("/nowhere", overlay={"/nowhere/script.py": (HEAD + GUARDED).encode()})
     source = project.open("script.py")
     for script, expected in ((True, ["print(model(x))", "print(x)"]), (False, ["print(model(x))"])):
-        _, places = certified(source, project, time.process_time() + 20, Watch(frozenset({"print"})), script=script)
+        _, places, *_ = certified(source, project, time.process_time() + 20, Watch(frozenset({"print"})), script=script)
         assert sorted(source.lines[each.node.lineno - 1].strip() for each in places) == expected
 
 

@@ -31,6 +31,8 @@ def arguments(run: Run, scope: Scope, node: ast.Call) -> tuple[list[Value], dict
         elif isinstance(inner, Table) and inner.exact:
             named.update({str(name): each for name, each in inner.members.items()})
         else:
+            if isinstance(inner, Table) and run.watch is not None:
+                named.update({str(name): each for name, each in inner.members.items()})
             named["**"] = inner
     return given, named
 
@@ -68,5 +70,7 @@ def bind(
         known = {each.arg for each in (*plain, *args.kwonlyargs)}
         known |= {"*", "**"}
         rest: dict[Scalar, Value] = {name: each for name, each in named.items() if name not in known}
+        if hidden:
+            rest["…"] = derived(f"others of {args.kwarg.arg}", *hidden)
         scope.names[args.kwarg.arg] = Table(rest, "**" not in named)
     return scope

@@ -11,6 +11,7 @@ from distml.spmd.members import WHOLE, computed
 from distml.spmd.run import Run
 from distml.spmd.values import (
     Container,
+    Instance,
     Items,
     Known,
     Library,
@@ -181,11 +182,11 @@ def _list_method(run: Run, items: Container, name: str, given: Given, named: Nam
 def _table_method(run: Run, table: Container, name: str, given: Given, named: Named) -> Value | None:
     members = dict(table.state["members"])
     if name == "keys":
-        return Items([Known(each) for each in members], "list", table.exact)
+        return Items([*map(_named, members)], "list", table.exact)
     if name == "values":
         return Items(list(members.values()), "list", table.exact)
     if name == "items":
-        return Items([Items([Known(each), inner], "tuple") for each, inner in members.items()], "list", table.exact)
+        return Items([Items([_named(each), inner], "tuple") for each, inner in members.items()], "list", table.exact)
     if name == "get" and given and isinstance(given[0], Known):
         found = members.get(given[0].value)
         if found is not None or not table.exact:
@@ -199,9 +200,16 @@ def _table_method(run: Run, table: Container, name: str, given: Given, named: Na
         return Known(None)
     if name == "copy":
         return Table(members, table.exact)
+    if name == "update" and run.watch is not None:
+        members |= {f"…{key(each)}": each for each in given if isinstance(each, Unknown)}
     if name != "get":
         _set(run, table, members, exact=False)
     return None
+
+
+def _named(name: Scalar) -> Value:
+    """The key of a member, which begins with `…` where it is not known."""
+    return Unknown(name) if isinstance(name, str) and name.startswith("…") else Known(name)
 
 
 def _set(run: Run, container: Container, members: Any, exact: bool) -> None:
@@ -220,6 +228,8 @@ def put(run: Run, container: Value, index: Value, inner: Value) -> None:
         if -len(members) <= index.value < len(members):
             members[index.value] = inner
             _set(run, container, members, container.exact)
+    elif isinstance(container, Table) and isinstance(inner, Instance) and run.watch is not None:
+        _set(run, container, {**container.members, "…": inner}, exact=False)
     elif isinstance(container, Container):
         _set(run, container, container.state["members"], exact=False)
 

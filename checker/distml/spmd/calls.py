@@ -17,6 +17,7 @@ from distml.spmd.flow import LeftError
 from distml.spmd.library import ALIKE, MAIN_NAMES, TELLING, operations
 from distml.spmd.run import MAX_CALLS, Run
 from distml.spmd.told import MAYBE, chosen, fetched, given_by
+from distml.spmd.touched import by_function, by_method, path_of
 from distml.spmd.trace import Event
 from distml.spmd.values import (
     Class,
@@ -220,6 +221,8 @@ def _unknown(run: Run, function: Value, given: list[Value], named: dict[str, Val
 def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[str, Value], place: Place) -> Value:
     """Call a function of a library, or a builtin."""
     inner = [*given, *named.values()]
+    if run.watch is not None and (paths := by_function(name, given, named)):
+        run.touch(place, [(path_of(name, path), writes) for path, writes in paths])
     builtin = BUILTINS.get(name.removeprefix("builtins.")) if "*" not in named else None
     found = (
         outside(run, name, given, named, place)
@@ -301,9 +304,17 @@ def _method(
     found = names.attribute(run, receiver, name, place)
     if isinstance(receiver, Instance) and isinstance(found, Unknown) and not found.type:
         inner = [*given, *named.values()]
-        _hand(run, [receiver, *inner], place)
+        if not _touch(run, Unknown(receiver.key), name, given, named, place):
+            _hand(run, [receiver, *inner], place)
         return _by_custom(run, name, inner, place) or derived(f"{found.key}({', '.join(map(key, inner))})", *inner)
     return called(run, scope, found, given, named, place)
+
+
+def _touch(run: Run, receiver: Unknown, name: str, given: list[Value], named: dict[str, Value], place: Place) -> bool:
+    """Remember the files that a method of a library touches; whether it is one that does."""
+    paths = by_method(receiver, name, given, named, run.rank) if run.watch is not None else []
+    run.touch(place, [(path_of(name, path), writes) for path, writes in paths])
+    return bool(paths)
 
 
 def _of_unknown(
@@ -311,6 +322,7 @@ def _of_unknown(
 ) -> Value:
     """Call a method of an object of a library, or of one of which nothing is known."""
     inner = [*given, *named.values()]
+    _touch(run, receiver, name, given, named, place)
     found = (
         method_of_object(run, receiver, name, given, named, place)
         or _itself(run, receiver, name)

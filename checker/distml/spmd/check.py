@@ -26,6 +26,7 @@ from distml.spmd.report import Finding, at_home, describe, diagnostic, noted
 from distml.spmd.run import OutOfBudgetError, Run
 from distml.spmd.statements import execute
 from distml.spmd.told import Watch
+from distml.spmd.touched import Race, made_by_all, races, written_by_all
 from distml.spmd.trace import Choices, Trace
 from distml.spmd.values import Class, Function, Instance, Known, Place
 
@@ -41,6 +42,18 @@ _HALF = re.compile(
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+class Certificate(NamedTuple):
+    """What is known of a file: findings, calls that tell what is of rank 0's part of the data, races for files, what writes
+    a file on all ranks where it is missing, and what does so after training.
+    """
+
+    findings: tuple[Diagnostic, ...]
+    told: list[Place]
+    races: list[Race]
+    made: list[Place]
+    written: list[Place]
+
+
 class Root(NamedTuple):
     """Where a path begins: a function, or the body of the file."""
 
@@ -50,13 +63,14 @@ class Root(NamedTuple):
 
 def check_source(source: SourceFile, project: Project, deadline: float) -> tuple[Diagnostic, ...]:
     """The SPM findings of a file; `deadline` is in processor time. Raises `UnreadableError` where it cannot be parsed."""
-    return certified(source, project, deadline, None)[0]
+    return certified(source, project, deadline, None).findings
 
 
 def certified(
     source: SourceFile, project: Project, deadline: float, watch: Watch | None, *, script: bool = True
-) -> tuple[tuple[Diagnostic, ...], list[Place]]:
-    """The SPM findings of a file, and the calls of `watch` that rank 0 gives what comes from its part of the data.
+) -> Certificate:
+    """The SPM findings of a file, and with a `watch` the calls of it that rank 0 gives what comes from its part of the data,
+    and what other ranks may look for before rank 0 has written it.
 
     A file that is no `script` is imported: what stands under its `__main__` guard does not run.
 
@@ -71,7 +85,13 @@ def certified(
         for root in checker.roots():
             checker.check(root)
     found = sorted((diagnostic(each) for each in _told(checker.found)), key=lambda each: each.span)
-    return tuple(found), list(checker.told.values())
+    return Certificate(
+        tuple(found),
+        [*checker.told.values()],
+        [*checker.races.values()],
+        [*checker.made.values()],
+        [*checker.written.values()],
+    )
 
 
 class _Checker:
@@ -82,6 +102,9 @@ class _Checker:
         self.watch = watch
         self.found: list[Finding] = []
         self.told: dict[int, Place] = {}
+        self.races: dict[int, Race] = {}
+        self.made: dict[int, Place] = {}
+        self.written: dict[int, Place] = {}
         self._entered: set[int] = set()
 
     def roots(self) -> Iterator[Root]:
@@ -99,7 +122,10 @@ class _Checker:
 
     def _worthwhile(self, node: ast.AST) -> bool:
         halves = ("__enter__", "__exit__", "__aenter__", "__aexit__")
-        return self.facts.speaks(node) and self.facts.varies(node) and getattr(node, "name", "") not in halves
+        if getattr(node, "name", "") in halves:
+            return False
+        files = self.watch is not None and self.facts.minds(node) and self.watch.within(node)
+        return files or (self.facts.speaks(node) and self.facts.varies(node))
 
     def check(self, root: Root) -> None:
         """Follow a root along its paths."""
@@ -157,6 +183,9 @@ class _Checker:
         for _ in range(MAX_FINDINGS):
             parted = parting(one, other)
             if parted is None:
+                self.races |= {id(each.looks.node): each for each in races(one, other)}
+                self.made |= {id(each.node): each for each in made_by_all(one, other)}
+                self.written |= {id(each.node): each for each in written_by_all(one, other)}
                 return
             if any(event is None and trace.cut for event, trace in zip(parted.events, traces)):
                 return

@@ -12,7 +12,7 @@ from typing import Any
 from distml.spmd import names
 from distml.spmd.builtins import made_first
 from distml.spmd.library import RANK_VARIABLES, RANKS, SIZE_VARIABLES
-from distml.spmd.members import WHOLE, computed, item, kept
+from distml.spmd.members import WHOLE, computed, holds_objects, item, kept
 from distml.spmd.run import Run
 from distml.spmd.told import MAYBE, Watch, chosen, owned
 from distml.spmd.values import (
@@ -286,6 +286,9 @@ def _conditional(run: Run, scope: Scope, node: ast.IfExp) -> Value:
         run.turn(Place(scope.source, node), known, (node.body, node.orelse), local_of(test), guess=guess)
         return value(run, scope, node.body if known else node.orelse)
     one, other = value(run, scope, node.body), value(run, scope, node.orelse)
+    held = [each for each in (one, other) if isinstance(each, Items | Table) and holds_objects(each)]
+    if held and run.watch is not None:
+        return held[0]  # meeting the objects once tells of what they do
     return merged(one, other, f"({key(one)} if {key(test)} else {key(other)})", local_of(test))
 
 

@@ -49,7 +49,8 @@ def while_loop(run: Run, scope: Scope, node: ast.While) -> Flow | None:
         if not known:
             return _after(run, scope, node)
         if not turn:
-            _forget(run, scope, node, None)
+            with run.rehearsal():
+                _forget(run, scope, node, None)
         flow = _turn(run, scope, node.body)
         if flow is not None:
             return None if flow.word == "break" else flow
@@ -98,7 +99,8 @@ def _for_all(
 ) -> Flow | None:
     """One turn for all."""
     place = Place(scope.source, node)
-    _forget(run, scope, node, _any(node, turns))
+    with run.rehearsal():
+        _forget(run, scope, node, _any(node, turns))
     run.turn(place, True, tuple(node.body), loop=True)
     before = len(run.trace.events)
     run.language.assign(run, scope, node.target, member)
@@ -260,6 +262,8 @@ def comprehension(run: Run, scope: Scope, node: ast.ListComp | ast.SetComp | ast
         parts += [member, *tests]
     results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
     parts += [value(run, inner, part) for part in results]
+    if run.watch is not None and isinstance(parts[-1], Instance):  # it stands for all that are made here
+        return Table({"…": parts[-1]}, False) if isinstance(node, ast.DictComp) else Items([parts[-1]], exact=False)
     return derived(f"{type(node).__name__}({', '.join(map(key, parts))})", *tests, parts[-1])
 
 

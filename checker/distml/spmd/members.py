@@ -56,7 +56,8 @@ def kept(container: Value, index: Value) -> Instance | None:
     if not isinstance(container, Items | Table) or container.exact:
         return None
     if isinstance(container, Table) and isinstance(index, Known):
-        held = [container.members[index.value]] if index.value in container.members else []
+        named = container.members.get(index.value, container.members.get("…"))
+        held = [named] if named is not None else []
     else:
         held = list(container.members.values() if isinstance(container, Table) else container.members)
     objects = [each for each in held if isinstance(each, Instance)]

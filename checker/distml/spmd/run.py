@@ -13,7 +13,7 @@ from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.spmd.files import FileFacts, facts_of
 from distml.spmd.told import Watch
-from distml.spmd.trace import Choices, Event, Exit, Note, Site, Trace, Turn
+from distml.spmd.trace import Choices, Event, Exit, Note, Site, Touch, Trace, Turn
 from distml.spmd.values import NOTHING_TOLD, Class, Local, Place, Scope, Unknown, Value, key, local_of, trained
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Run:
         self.checked = 0
         self.resume: list[Callable[[Value], None]] = []
         self.sampling = 0
+        self.rehearsed = 0
         self.steps = 0
         self._deadline = deadline
         self._visits: dict[Site, int] = {}
@@ -198,6 +199,15 @@ class Run:
         if local is not None and local.data:
             self.trace.told.append(place)
 
+    def touch(self, place: Place, paths: Iterable[tuple[str, bool]]) -> None:
+        """Files are written or looked for: an iteration that is followed once more counts then.
+
+        What stands for further iterations comes behind all that one iteration does, and has nobody wait.
+        """
+        if not self.rehearsed:
+            at = sum(each.name != "turns" for each in self.trace.events)
+            self.trace.touched += [Touch(place, self.site(place), path, writes, at) for path, writes in paths]
+
     def note(self, note: Note) -> None:
         """Something is wrong here whatever the other rank does."""
         if not self.muted:
@@ -224,6 +234,15 @@ class Run:
             found += trace.events[marks[0] :]
             for each, mark in zip(recorded, marks):
                 del each[mark:]
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """What is followed inside is followed once more afterwards."""
+        self.rehearsed += 1
+        try:
+            yield
+        finally:
+            self.rehearsed -= 1
 
     @contextmanager
     def silent(self) -> Iterator[None]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from distml.spmd.touched import touches
 from distml.spmd.values import Items, Known, Local, Place, Table, Unknown, Value, derived, key
 
 MAYBE = "another batch or none"
@@ -67,8 +68,8 @@ class Watch:
         return bool(self.steps) and (ast.unparse(node.func) in self.steps or ast.unparse(node) in self.steps)
 
     def within(self, node: ast.AST) -> bool:
-        """Whether a watched call or assignment stands in `node`."""
-        return self._once(node, lambda: any(map(self.tells, ast.walk(node))))
+        """Whether a watched call or assignment, or what touches files, stands in `node`."""
+        return self._once(node, lambda: any(self.tells(each) or touches(each) for each in ast.walk(node)))
 
     def _once(self, node: ast.AST, ask: Callable[[], bool]) -> bool:
         """An answer about a node, asked for the first time or remembered; the node is kept, so that its number stays its own."""

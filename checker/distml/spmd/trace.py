@@ -55,6 +55,16 @@ class Exit(NamedTuple):
     at: int
 
 
+class Touch(NamedTuple):
+    """A rank writes a file, or looks for it; `path` says which one, `at` is the number of events before."""
+
+    place: Place
+    site: Site
+    path: str
+    writes: bool
+    at: int
+
+
 class Note(NamedTuple):
     """Something to be said of a place whatever the other rank does."""
 
@@ -77,6 +87,7 @@ class Trace:
     """Ways to calls that are not followed and were given what communicates: they may call it."""
     told: list[Place] = field(default_factory=list)
     """Watched calls that are given what comes from this rank's part of the data."""
+    touched: list[Touch] = field(default_factory=list)
     joins: bool = False
     """Whether ranks that are done earlier wait for the others."""
     broken: bool = False

@@ -34,6 +34,41 @@ def step(x, y):
 
 """
 BODIES = {
+    "of the shorter of two": """
+class Own(torch.utils.data.Sampler):
+    def __init__(self, data):
+        self.data = data
+
+    def __iter__(self):
+        return iter(range(len(self.data)))
+
+    def __len__(self):
+        return len(self.data)
+
+
+first = DataLoader(data, batch_size=8, sampler=Own(data))
+second = DataLoader(data, batch_size=8, sampler=Own(data))
+most = min(len(first), len(second))
+for i, ((x, y), _) in enumerate(zip(first, second)):
+    step(x, y)
+    print(i + 1, most)
+""",
+    "of the shorter of two that are evaluated too": """
+first, second = make(data), make(data)
+most = min(len(first), len(second))
+
+
+def judge(batches):
+    with torch.no_grad():
+        return [model(x) for x, y in batches]
+
+
+for i, ((x, y), _) in enumerate(zip(first, second)):
+    step(x, y)
+    print(i + 1, most)
+judge(first)
+judge(second)
+""",
     "of the data set": """
 def run():
     done = 0

@@ -87,6 +87,16 @@ class Patch:
         self._put(self.requests.statements[statement].before, code, first)
         self._note(statement, note)
 
+    def puts_before(self, statement: ast.stmt, code: str) -> bool:
+        """Whether statements were asked for in front of one."""
+        asked = self.requests.statements.get(statement)
+        return asked is not None and code in asked.before
+
+    def withdraw(self, statement: ast.stmt, code: str, note: Note) -> None:
+        """Do not put statements in front of one that were asked for there, for a reason that nothing else has."""
+        self.requests.statements[statement].before.remove(code)
+        del self._edits[self._edit(statement, note)]
+
     def near(self, statement: ast.stmt, code: str, note: Note) -> None:
         """Put statements directly in front of one, behind all that `before` puts there."""
         self._put(self.requests.statements[statement].near, code, False)
@@ -170,5 +180,8 @@ class Patch:
             codes.insert(0 if first else len(codes), code)
 
     def _note(self, node: ast.expr | ast.stmt, note: Note) -> None:
+        self._edits[self._edit(node, note)] = None
+
+    def _edit(self, node: ast.expr | ast.stmt, note: Note) -> Edit:
         span = self.source.span(node)
-        self._edits[Edit(span.line, span.column - 1, note.what, note.reason, note.rule)] = None
+        return Edit(span.line, span.column - 1, note.what, note.reason, note.rule)

@@ -173,7 +173,8 @@ class OutputNotMoved(Rule):
     """Every rank writes a file, because the program uses its path afterwards.
 
     ## What it finds
-    A checkpoint whose path is used for more than being printed.
+    A checkpoint whose path is used for more than being printed. Any other file that all ranks write at once after they
+    have trained.
 
     ## Why it matters
     All ranks write to the same place at the same time, and the file may be corrupted.
@@ -461,7 +462,8 @@ class SameSeed(Rule):
     """Every rank draws the same random numbers.
 
     ## What it finds
-    A seed that the program sets, and training steps that draw noise, as in generative models.
+    A seed that the program sets, and training steps that draw noise, as in generative models. In PyTorch, noise and
+    dropout where batches are dealt out whose order may be drawn from the same generator.
 
     ## Why it matters
     All ranks draw the same noise, so the global batch is less diverse than one large batch. This is not an error,

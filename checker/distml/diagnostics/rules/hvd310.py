@@ -9,7 +9,8 @@ class PartReported(Rule):
     ## What it finds
     A container that a loop over sharded data fills with what its batches give, and whose contents cannot be combined
     across ranks where the loop ends: counts by class that begin before an outer loop, or results at positions that the
-    batch decides.
+    batch decides. The last of a list (`losses[-n:]`) that are read behind the loop, where the list goes on over several
+    passes: a rank adds fewer items in each.
 
     ## Why it matters
     What is reported, compared or saved from it is of the share of rank 0, not of all the data. Training itself is the
@@ -158,4 +159,65 @@ class NamedByOwnSteps(Rule):
 
     code = "HVD314"
     name = "named-by-rank-steps"
+    severity = Severity.WARNING
+
+
+class FileNotWaitedFor(Rule):
+    """A rank may look for a file before rank 0 has written it.
+
+    ## What it finds
+    The result is followed as two ranks. This is told of what looks for a file or a folder, or reads it, where rank 0
+    alone has written, made or removed it since the ranks communicated last, and no place was found where all ranks can
+    wait.
+
+    ## Why it matters
+    The other ranks may find nothing, the file of an earlier run, or half of the new one: they fail, or go on with other
+    values than rank 0.
+
+    ## Example
+    ```py
+    import os
+    import sys
+
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, y in DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8):
+        optimizer.zero_grad()
+        (model(x) - y).square().mean().backward()
+        optimizer.step()
+
+
+    def kept(path):
+        torch.save(model.state_dict(), path)
+        return os.path.exists(path)
+
+
+    if "--keep" in sys.argv and kept("model.pt"):
+        print("kept")
+    ```
+
+    ## Instead
+    ```py
+    import os
+
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, y in DataLoader(TensorDataset(torch.ones(64, 4), torch.ones(64, 1)), batch_size=8):
+        optimizer.zero_grad()
+        (model(x) - y).square().mean().backward()
+        optimizer.step()
+    torch.save(model.state_dict(), "model.pt")
+    if os.path.exists("model.pt"):
+        print("kept")
+    ```
+    """
+
+    code = "HVD315"
+    name = "file-not-waited-for"
     severity = Severity.WARNING

@@ -10,18 +10,25 @@ from __future__ import annotations
 import ast
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from distml.diagnostics.model import Diagnostic
+from distml.rewrites.horovod.aspects.anchors import started
+from distml.rewrites.horovod.aspects.outputs import on_each_machine
 from distml.rewrites.horovod.aspects.reports import reports, shown_at
+from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.aspects.written import all_come_to, waiting
 from distml.rewrites.horovod.flows.fit.models import calls
 from distml.rewrites.horovod.flows.session_graph import graph_of
+from distml.rewrites.horovod.notes import WAIT
 from distml.rewrites.horovod.plan import Plan, Remark
 from distml.rewrites.model import Rewritten
 from distml.source.file import SourceFile
 from distml.source.nodes import walk
-from distml.spmd.check import certified
+from distml.spmd.check import Certificate, certified
 from distml.spmd.told import Watch
+from distml.spmd.touched import Race, touches
+from distml.spmd.values import Place
 from distml.training.syntax import nodes_in
 from distml.training.unit import Unit
 
@@ -33,31 +40,113 @@ _OWN = frozenset({"on_rank_zero", "samples_of", "StopTogether"})
 """Of the functions that the rewriter puts in, those that do not give the same on all ranks."""
 
 
-def certify(plan: Plan, made: Mapping[str, Rewritten]) -> None:
-    """Add to a plan the refusals and warnings that follow from the texts it leads to; `made` are these, by location."""
-    if not made:
-        return
+def certify(plan: Plan, made: Callable[[], dict[str, Rewritten]]) -> dict[str, Rewritten]:
+    """The texts that a plan leads to, which `made` gives by location; what follows from them is added to the plan: waits for
+    files of rank 0, refusals and warnings.
+    """
+    watch, texts = _watch(plan), made()
+    followed = _follow(plan, texts, watch)
+    waits = _wait_for([race for _, found in followed for race in found.races], plan)
+    if waits:
+        again = made()
+        better = _follow(plan, again, watch)
+        if any(found.findings for _, found in better):
+            for statement, code in waits:
+                plan.patch(statement).withdraw(statement, code, WAIT)
+        else:
+            texts, followed = again, better
+    _say(followed, watch, plan)
+    return texts
+
+
+def _follow(plan: Plan, made: Mapping[str, Rewritten], watch: Watch) -> list[tuple[SourceFile, Certificate]]:
     program = plan.program
     texts = {_location(program.units[each]): text.source.encode() for each, text in made.items()}
-    units = {_location(unit): unit for unit in program.units.values()}
     project = program.project.replaced(texts)
-    watch = _watch(plan)
-    warned: set[tuple[str, int, int]] = set()
-    origins: dict[str, dict[tuple[int, int], _Telling]] = {}
     scripts = {_location(unit) for unit in program.roots}
     deadline = time.process_time() + SECONDS
-    for location in texts:
-        source = project.open(location)
-        wrong, told = certified(source, project, deadline, watch, script=location in scripts)
-        plan.refusals += [_refusal(finding, source, plan) for finding in wrong[:1]]
-        for place in told:
-            at = place.source.location
-            where = at, place.node.lineno, place.node.col_offset
-            if isinstance(place.node, _Telling) and where not in warned and at in units:
+    sources = map(project.open, texts)
+    return [(each, certified(each, project, deadline, watch, script=each.location in scripts)) for each in sources]
+
+
+class _Origins:
+    """What became a node of the new texts in the program, where as many nodes of its sort stand in a file as before."""
+
+    def __init__(self, plan: Plan, asked: Callable[[ast.AST], bool]) -> None:
+        self.units = {_location(unit): unit for unit in plan.program.units.values()}
+        self.asked = asked
+        self.known: dict[str, dict[tuple[int, int], ast.AST]] = {}
+
+    def of(self, place: Place) -> ast.AST | None:
+        """What became the node at a place."""
+        at = place.source.location
+        if at not in self.known:
+            self.known[at] = self._paired(self.units[at].tree, place.source.tree) if at in self.units else {}
+        return self.known[at].get(_where(place.node))
+
+    def call(self, place: Place, plan: Plan) -> ast.expr | ast.stmt:
+        """What became the call at a place, or a loop of the program where that is not known."""
+        found = self.of(place)
+        return found if isinstance(found, ast.Call) else plan.loops[0].node
+
+    def _paired(self, before: ast.AST, after: ast.AST) -> dict[tuple[int, int], ast.AST]:
+        old, new = (sorted(filter(self.asked, walk(tree)), key=_where) for tree in (before, after))
+        return dict(zip(map(_where, new), old, strict=True)) if len(old) == len(new) else {}
+
+
+def _where(node: ast.AST) -> tuple[int, int]:
+    return node.lineno, node.col_offset  # type: ignore[attr-defined]
+
+
+def _wait_for(races: Iterable[Race], plan: Plan) -> list[tuple[ast.stmt, str]]:
+    """Have all ranks wait in front of what they look for, where that can be; the statements, and what was put there."""
+    origins, uniform = _Origins(plan, touches), Uniform(plan.program)
+    waits: dict[ast.stmt, str] = {}
+    for race in races:
+        node = origins.of(race.looks)
+        statement = plan.program.statement(node) if node is not None else None
+        if statement is None or not plan.may_change(statement) or not started(plan, statement):
+            continue
+        alone = _is_elif(statement, plan) or not all_come_to(statement, plan, uniform)
+        code = None if alone else waiting(statement, plan)
+        if code is not None and not plan.patch(statement).puts_before(statement, code):
+            plan.patch(statement).before(statement, code, WAIT, first=True)
+            waits[statement] = code
+    return [*waits.items()]
+
+
+def _is_elif(statement: ast.stmt, plan: Plan) -> bool:
+    """Whether a statement may be written as `elif`: nothing can stand in front of it."""
+    above = plan.program.parent(statement)
+    return isinstance(statement, ast.If) and isinstance(above, ast.If) and above.orelse == [statement]
+
+
+def _say(followed: list[tuple[SourceFile, Certificate]], watch: Watch, plan: Plan) -> None:
+    """Add the refusals and warnings that follow from what two ranks do."""
+    warned: set[tuple[str, int, int]] = set()
+    origins = _Origins(plan, lambda node: isinstance(node, _Telling) and watch.tells(node))
+    for source, found in followed:
+        plan.refusals += [_refusal(finding, source, plan) for finding in found.findings[:1]]
+        for place in found.told:
+            where = place.source.location, *_where(place.node)
+            if isinstance(place.node, _Telling) and where not in warned and where[0] in origins.units:
                 warned.add(where)
-                if at not in origins:
-                    origins[at] = _origins(units[at].tree, place.source.tree, watch)
-                _warn(place.node, origins[at].get(where[1:]), plan)
+                _warn(place.node, origins.of(place), plan)
+    files = _Origins(plan, touches)
+    for race in (each for _, found in followed for each in found.races):
+        what = f"`{_short(race.looks.node)}` may come before rank 0 has done `{_short(race.writes.node)}`"
+        plan.warn("HVD315", files.call(race.looks, plan), what, "have all ranks wait in between, or do both on rank 0")
+    named = any(each.code == "HVD306" for each in plan.warnings)
+    for place in (each for _, found in followed for each in found.written if not named):
+        what = f"every rank writes this file: `{_short(place.node)}`"
+        plan.warn(
+            "HVD306", files.call(place, plan), what, "write it on rank 0, and have the others wait before they read it"
+        )
+    for place in (each for _, found in followed for each in found.made):
+        call = files.call(place, plan)
+        if not on_each_machine(call, plan):
+            what = f"every rank may find this file missing, and write it at the same time: `{_short(place.node)}`"
+            plan.warn("HVD307", call, what, "run it once before training")
 
 
 def _watch(plan: Plan) -> Watch:
@@ -87,30 +176,21 @@ def _refusal(finding: Diagnostic, source: SourceFile, plan: Plan) -> Remark:
     return Remark("HVD215", plan.loops[0].node, what, finding.hint or "")
 
 
-def _warn(node: _Telling, origin: _Telling | None, plan: Plan) -> None:
+def _warn(node: _Telling, origin: ast.AST | None, plan: Plan) -> None:
     """Rank 0 tells what it computed from its part of the data; `origin` is what became `node` in the program."""
     text = ast.unparse(origin or node)
     if any(each.code == "HVD312" and _named(each) & set(_WORD.findall(text)) for each in plan.warnings):
         return
-    told = text if len(text) <= 60 else f"{text[:57]}..."
-    what = f"`{told}` reports what rank 0 computes from its part of the data: it was not combined across ranks"
+    what = f"`{_short(origin or node)}` reports what rank 0 computes from its part of the data: it was not combined across ranks"
     instead = "take the mean or the sum over the ranks first, or say that it is rank 0's"
-    plan.warn("HVD313", origin or plan.loops[0].node, what, instead)
+    plan.warn("HVD313", origin if isinstance(origin, _Telling) else plan.loops[0].node, what, instead)
+
+
+def _short(node: ast.AST) -> str:
+    text = ast.unparse(node)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _named(remark: Remark) -> set[str]:
     """The container that a warning is about already."""
     return set(_WORD.findall(remark.message)[:1])
-
-
-def _origins(before: ast.AST, after: ast.AST, watch: Watch) -> dict[tuple[int, int], _Telling]:
-    """What became what tells in the new text, by line and column: the rewriter neither adds nor removes any."""
-    old, new = ([each for each in _telling(tree) if watch.tells(each)] for tree in (before, after))
-    places = [(each.lineno, each.col_offset) for each in new]
-    return dict(zip(places, old, strict=True)) if len(old) == len(new) else {}
-
-
-def _telling(tree: ast.AST) -> list[_Telling]:
-    """The calls and assignments of a file, in its order."""
-    found = [each for each in walk(tree) if isinstance(each, _Telling)]
-    return sorted(found, key=lambda each: (each.lineno, each.col_offset))

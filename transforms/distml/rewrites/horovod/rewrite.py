@@ -51,9 +51,11 @@ class Outcome:
 
         Raises `Unreadable` where LibCST cannot read a file that is to be changed.
         """
-        made = {location: patch.rewritten(self.texts[location]) for location, patch in self.plan.changed.items()}
-        certify(self.plan, made)
+        made = certify(self.plan, self._made)
         return {} if self.plan.refusals else made
+
+    def _made(self) -> dict[str, Rewritten]:
+        return {location: patch.rewritten(self.texts[location]) for location, patch in self.plan.changed.items()}
 
 
 def plan_of(program: Program, options: Options, editable: Iterable[str], shared: frozenset[str] = frozenset()) -> Plan:

@@ -16,7 +16,7 @@ from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
-from distml.training.around import Looping, block_of, own_nodes, owner_of
+from distml.training.around import LOOPS, Looping, block_of, own_nodes, owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
@@ -226,6 +226,16 @@ class Containers:
             "gather it from all ranks behind the loop before it is reported",
         )
 
+    def name_windows(self, loop: Looping, lists: set[str]) -> None:
+        """Warn where the last of a list are read behind a loop, as many as a number says: a rank's are of several passes."""
+        outer = next((each for each in self.program.ancestors(loop) if isinstance(each, LOOPS)), None)
+        begun = {text for each in walk(outer or loop) for text in map(ast.unparse, targets_of(each))}
+        for node in nodes_in(outer, ast.Subscript) if outer is not None else ():
+            place, behind = ast.unparse(node.value), node.lineno > (loop.end_lineno or loop.lineno)
+            if place in lists - begun and behind and _ends(node.slice):
+                what = f"`{ast.unparse(node)}` is of several passes through the data: a rank adds fewer items in each"
+                self.plan.warn("HVD312", node, what, "divide the number by that of the ranks")
+
     def drawn(self, loops: set[ast.AST]) -> set[ast.AST]:
         """The loops that go through what a generator yields in one of some loops: they see the part of a rank too."""
         found: set[ast.AST] = set()
@@ -305,3 +315,11 @@ def chooses(node: ast.expr) -> bool:
     """Whether a number is picked out of a batch: the mean of such numbers is none of all the data."""
     calls = [each.func for each in nodes_in(node, ast.Call)]
     return any((each.attr if isinstance(each, ast.Attribute) else ast.unparse(each)) in _CHOOSING for each in calls)
+
+
+def _ends(cut: ast.expr) -> bool:
+    """Whether a slice takes the last items, as many as something says that is neither written out nor a length."""
+    match cut:
+        case ast.Slice(lower=ast.UnaryOp(op=ast.USub(), operand=ast.Name() | ast.Attribute()), upper=None):
+            return True
+    return False

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from distml.rewrites.horovod.aspects.origins import origins
+from distml.spmd.touched import FILES
 from distml.training.callers import run_by
 from distml.training.callsites import argument, argument_for
 from distml.training.program import Program
@@ -85,11 +86,7 @@ _LOGS = (
     _Form(re.compile(r"logging\.basicConfig"), (-1, "filename"), (-1, "filemode"), "a"),
 )
 _WRITES = (
-    (re.compile(r"torch\.(jit\.)?save"), (1, "f")),
-    (re.compile(r"numpy\.(save|savez|savez_compressed)"), (0, "file")),
-    (re.compile(r"scipy\.sparse\.save_npz"), (0, "file")),
-    (re.compile(r"numpy\.savetxt"), (0, "fname")),
-    (re.compile(r"joblib\.dump"), (1, "filename")),
+    *((re.compile(re.escape(name)), where) for name, where in FILES.items()),
     (re.compile(re.escape(PATH) + r"\.write_(text|bytes)"), (None, "")),
     (re.compile(r"numpy\.[\w.()\[\]]+\.tofile"), (0, "fid")),
     (re.compile(r"pandas\.[\w.()\[\]]+\.to_(csv|json|pickle|excel|parquet|feather)"), (0, "path")),

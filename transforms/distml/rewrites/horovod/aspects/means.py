@@ -84,6 +84,7 @@ class Means:
                     self.between(loop, place, partial(self._code, loop, place, whole))
                     if place not in totals and read_outside(self.program, loop, place):
                         self.plan.patch(loop).after(loop, self._code(loop, place, whole), _MEAN)
+                self.containers.name_windows(loop, {place for place, whole in sums.items() if whole})
                 for place in sorted(totals):
                     if sums.get(place):
                         self.containers.put(loop, Kept(place, "gather", stored=False))

@@ -17,7 +17,7 @@ from distml.training.callsites import argument, called, iterated, stored
 from distml.training.counting import COUNTS
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import method_name, names_in, nodes_in, receiver_of, targets_of, values_given
+from distml.training.syntax import mentions, method_name, names_in, nodes_in, receiver_of, targets_of, values_given
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Function, Instance
 
 _SETTINGS = tuple(
@@ -80,7 +80,8 @@ class Uniform:
         if _VARIABLE in names and isinstance(node, ast.Name | ast.Attribute):
             return self._counted(node, depth - 1)
         if isinstance(node, ast.Compare) and all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops):
-            return True
+            if not any(type(getattr(each, "value", None)) is int for each in node.comparators):  # else it means `==`
+                return True
         if names and all(map(_OBJECTS.fullmatch, names)) and self._there(node):
             return True
         if isinstance(node, ast.Name):
@@ -145,9 +146,19 @@ class Uniform:
             found |= new
             names = (each for each in new if isinstance(each, ast.Name))
             waiting += [made for each in names for made in stored(each, self.program) if made not in found]
+        uneven = {name for each in loops_around(node, self.program) for name in self._uneven(each)}
+        if any(isinstance(each, ast.Name) and each.id in uneven for each in found):
+            return True
         made = [each for each in found if isinstance(each, ast.expr) and self._chooses(each)]
         inside = (each for each in made if any(loops_around(each, self.program)))
         return any(not all(self.holds(part, depth) for part in _decides(each)) for each in inside)
+
+    def _uneven(self, loop: ast.AST) -> set[str]:
+        """The variables of a loop whose batches are dealt out, of which the last may be shorter, and what is made of them."""
+        names = names_in(loop.target) if isinstance(loop, ast.For) and loop in self.dealt else set[str]()
+        for each in nodes_in(loop, ast.Assign) if names else ():
+            names |= {name for target in each.targets for name in names_in(target) if mentions(each.value, names)}
+        return names
 
     def _chooses(self, node: ast.AST) -> bool:
         """Whether an expression keeps those for which something is so."""

@@ -10,19 +10,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
 from typing import NamedTuple
 
 from distml.rewrites.horovod.aspects import destinations
 from distml.rewrites.horovod.aspects.downloads import wait_in_session
-from distml.rewrites.horovod.aspects.during import during_training, trains
+from distml.rewrites.horovod.aspects.during import trains
 from distml.rewrites.horovod.aspects.outputs import COMMANDS, on_each_machine, private
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.notes import WAIT
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import SCOPES, walk
-from distml.training.around import own_nodes
+from distml.training.around import block_of, own_nodes
 from distml.training.callers import run_by
 from distml.training.callsites import argument
 from distml.training.program import Program
@@ -89,6 +88,8 @@ _HDF5 = len(_KINDS)
 
 _CALLBACKS = {"keras.callbacks.ModelCheckpoint()": 0, "keras.callbacks.CSVLogger()": 2}
 """Callbacks that write files, and of which kind."""
+_CALLS = 4
+"""So many calls are followed back."""
 _MODE = 3
 """The most letters of a mode, such as `rb+`, which is no name of a file."""
 _WAITS = {"tensorflow": "broadcast_object(None)", "keras": 'allreduce(0, name="written")'}
@@ -151,16 +152,6 @@ def _blocks(plan: Plan, uniform: Uniform) -> Iterator[tuple[list[ast.stmt], bool
                 # who trains comes to what stands beside it: training is done by all ranks
                 again = isinstance(node, ast.For | ast.While)
                 yield from (([*_one_by_one(each, uniform)] if again else each, again) for each in found)
-                if not found and isinstance(node, ast.FunctionDef) and _may_wait(node, plan):
-                    if _all_call(node, plan, uniform):
-                        yield [*takewhile(_goes_on, node.body)], False
-
-
-def _may_wait(function: ast.FunctionDef, plan: Plan) -> bool:
-    """Whether ranks can wait in a function that does not train: no session is needed, and PyTorch's training calls it."""
-    start = _start(plan)
-    during = start != "torch" or any(during_training(call, plan) for call in plan.program.calling(function))
-    return start != "session" and during
 
 
 def _one_by_one(block: list[ast.stmt], uniform: Uniform) -> Iterator[ast.stmt]:
@@ -179,30 +170,35 @@ def _in_a_row(node: ast.AST) -> list[list[ast.stmt]]:
     return [node.body, node.orelse] if isinstance(node, ast.If | ast.Try) else []
 
 
-def _goes_on(statement: ast.stmt) -> bool:
-    """Whether all ranks that come to a statement go on behind it, or leave in it all together."""
-    leaves = any(isinstance(each, ast.Return | ast.Raise) for each in walk(statement))
-    return isinstance(statement, ast.Return) or not leaves
-
-
-def _all_call(function: ast.FunctionDef, plan: Plan, uniform: Uniform, depth: int = 4) -> bool:
-    """Whether all ranks call a function, equally often: under conditions that are the same everywhere, and not in a worker."""
+def _all_call(function: ast.FunctionDef, plan: Plan, uniform: Uniform, depth: int = _CALLS) -> bool:
+    """Whether all ranks call a function, equally often."""
     calls = plan.program.calling(function) if depth else []
-    for call in calls:
-        if _first_only(plan.program.statement(call), plan) or on_each_machine(call, plan):
+    return bool(calls) and all(all_come_to(call, plan, uniform, depth - 1) for call in calls)
+
+
+def all_come_to(node: ast.AST, plan: Plan, uniform: Uniform, depth: int = _CALLS) -> bool:
+    """Whether all ranks come to a node, equally often: under conditions that are the same everywhere, or beside what trains in
+    its own function, and not in a worker.
+    """
+    if _first_only(plan.program.statement(node), plan) or on_each_machine(node, plan):
+        return False
+    below: ast.AST = node
+    for above in plan.program.ancestors(node):
+        if isinstance(above, ast.FunctionDef):
+            return _all_call(above, plan, uniform, depth)
+        if isinstance(above, ast.Lambda | ast.IfExp | ast.comprehension | ast.AsyncFunctionDef | ast.ClassDef):
             return False
-        for above in plan.program.ancestors(call):
-            if isinstance(above, ast.If | ast.While) and not uniform.holds(above.test):
+        beside = depth == _CALLS and _comes_with_training(below, plan)
+        if isinstance(above, ast.If | ast.While | ast.Try) and not beside:
+            if isinstance(above, ast.Try) or not uniform.holds(above.test):
                 return False
-            if isinstance(above, ast.FunctionDef):
-                if not _all_call(above, plan, uniform, depth - 1):
-                    return False
-                break
-            if isinstance(
-                above, ast.Lambda | ast.Try | ast.IfExp | ast.comprehension | ast.AsyncFunctionDef | ast.ClassDef
-            ):
-                return False
-    return bool(calls)
+        below = above
+    return True
+
+
+def _comes_with_training(node: ast.AST, plan: Plan) -> bool:
+    """Whether a statement stands beside one that trains, which all ranks come to."""
+    return isinstance(node, ast.stmt) and any(trains(each, plan) for each in block_of(node, plan.program))
 
 
 def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt], uniform: Uniform, again: bool) -> None:
@@ -233,13 +229,10 @@ def _look_through(plan: Plan, reach: _Reach, block: list[ast.stmt], uniform: Uni
 
 def _put(statement: ast.stmt, place: ast.stmt, plan: Plan) -> bool:
     """Have all ranks wait for what a statement reads, in front of a place, where they can."""
-    code = _wait(statement, plan)
+    code = waiting(statement, plan)
     if code is None:
         return False
-    patch = plan.patch(place)
-    patch.before(place, code, WAIT)
-    before = patch.requests.statements[place].before
-    before.insert(0, before.pop(before.index(code)))  # what was put in front may read already
+    plan.patch(place).before(place, code, WAIT, first=True)  # what was put in front may read already
     return True
 
 
@@ -259,7 +252,7 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _wait(statement: ast.stmt, plan: Plan) -> str | None:
+def waiting(statement: ast.stmt, plan: Plan) -> str | None:
     """How all ranks wait for each other in front of a statement; None where its module has no TensorFlow to do it with."""
     start = _start(plan)
     if start == "session":

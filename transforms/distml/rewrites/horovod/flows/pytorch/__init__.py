@@ -128,7 +128,7 @@ def _plan(study: Study, state: BatchState, plan: Plan) -> None:
 def _report(study: Study, plan: Plan, spelling: Spelling, loaders: Loaders, sharded: set[ast.AST]) -> None:
     """Have what loops report be of all the data, and come as often as it did."""
     auto, judging = plan.options.shard == "auto", dict(loaders.judging())
-    uniform = Uniform(study.program, study.dealt, study.environment, study.agreed)
+    uniform = Uniform(study.program, study.dealt | study.uneven, study.environment, study.agreed)
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
     passes = study.shortened | study.undivided | drawing | {*judging} if auto else sharded

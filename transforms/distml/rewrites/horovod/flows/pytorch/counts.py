@@ -82,7 +82,11 @@ class Counts:
         """Ask for the turns of loops that take a step in each, of batches that are drawn for as long as they are asked for."""
         inner = {each for each in loops if any(above in loops for above in self.program.ancestors(each))}
         for loop in sorted((each for each in loops - inner if isinstance(each, LOOPS)), key=lambda each: each.lineno):
-            for bound in self._bounds(loop):
+            ends = [*self._bounds(loop)]
+            if not ends and self._may_end(loop):
+                what = "this loop keeps its iterations, which no number bounds: each rank takes as many steps as one process did"
+                self.plan.warn("HVD303", loop, what, "end it after a part of them, or train for fewer epochs")
+            for bound in ends:
                 if bound in self._asked or self.counts_own(bound, sampled):
                     continue
                 self._asked.add(bound)
@@ -97,6 +101,14 @@ class Counts:
                 self._last(loop, bound)
                 if isinstance(loop, ast.For):
                     self.samples.dealt(loop, {ast.unparse(bound)})
+
+    def _may_end(self, loop: Looping) -> bool:
+        """Whether a loop of unknown length goes on until something in it ends it, and not for ever."""
+        if not isinstance(loop, ast.While):
+            return False
+        return not isinstance(loop.test, ast.Constant) or any(
+            isinstance(each, ast.Break | ast.Return) for each in walk(loop)
+        )
 
     def _only_counts(self, bound: ast.expr, loop: Looping) -> bool:
         """Whether a number says nothing but how many turns a loop takes, and their numbers nothing but when and where."""

@@ -23,7 +23,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS
 from distml.training.callsites import argument, called, positional
-from distml.training.syntax import names_in, nodes_in
+from distml.training.syntax import is_literal, names_in, nodes_in
 from distml.training.values import Box, Foreign
 
 _EPOCH = Note(
@@ -265,6 +265,8 @@ class Loaders:
         elif not makers or not isinstance(self.program.parent(use.iterable), ast.Call):
             return False
         deal(self.plan, use.iterable, _SHARE)
+        if not makers or any(not is_literal(argument(each, 8, "drop_last"), True) for each in makers):
+            self.study.uneven.add(use.drawn)
         for maker in makers:
             data = argument(maker, 0, "dataset")
             self.together |= self.orders.agree(maker, data if data is not None and self.loops.streams(data) else None)

@@ -72,8 +72,10 @@ class Progress:
         if len(made) != 1 or not isinstance(made[0], ast.Call):
             return False
         data = length(made[0])
-        if dealt and data is not None and ast.unparse(data) == ast.unparse(use.iterable):
-            return True
+        several = made[0].args if called(made[0], self.program) in ("min", "max") else made
+        measured = [ast.unparse(each) for each in map(length, several) if each is not None]
+        if dealt and len(measured) == len(several) and ast.unparse(use.iterable) in measured:
+            return not self.loaders.counts.counts_own(number, self.loaders.counted)
         if isinstance(data, ast.Attribute) and data.attr == "dataset" and self.loaders.loops.makers(data.value):
             return showing(number, self.program) is not None and self.loaders.loops.makers(data.value) == use.makers
         return showing(number, self.program) is not None and self.samples.is_length(number, use)

@@ -48,8 +48,14 @@ TOGETHER = Note(
 _PARAMETER = "torch.nn.Parameter()"
 _MAKES = re.compile(r"torch\.nn\.(?!functional|init|utils)(\w+\.)*[A-Z]\w*(\.from_pretrained)?")
 """What makes weights of what it is given."""
-_DROPS = re.compile(r"torch\.nn\.(modules\.dropout\.|functional\.)?\w*[dD]ropout\w*")
-"""Layers and functions that leave out what chance says."""
+_CHANCE = re.compile(
+    r"torch\.nn\.(modules\.dropout\.|functional\.)?\w*[dD]ropout\w*"
+    r"|torchvision\.transforms\.(v2\.|transforms\.)?(Random\w+|ColorJitter|AutoAugment|RandAugment|TrivialAugmentWide|AugMix|ElasticTransform)"
+)
+"""Layers, functions and changes of pictures that do what chance says."""
+_NOISE = re.compile(r"torch\.(rand|randn)(_like)?|torch\.(normal|bernoulli)")
+_ITEMS = frozenset({"__getitem__", "__iter__"})
+"""By which methods loaders ask data sets for samples."""
 
 
 class Seeds:
@@ -60,6 +66,8 @@ class Seeds:
         self.program = study.program
         calls = [each for each in self.program.calls if self._reached(each)]
         self.seeded = self._kinds_of(calls)
+        self.together = set[str]()
+        """The generators from which the order of samples is drawn in training."""
         self.surely = self._kinds_of([each for each in calls if not self._under_condition(each)])
 
     def _kinds_of(self, calls: list[ast.Call]) -> set[str]:
@@ -89,7 +97,7 @@ class Seeds:
         for entry in self.program.roots:
             if self.study.stepping.holds_any(entry.tree.body) and entry.source.location in self.plan.editable:
                 self._seed(entry, needed)
-        self.seeded -= together
+        self.together = together
 
     def _seed(self, entry: Unit, needed: set[str]) -> None:
         for kind in sorted(needed):
@@ -135,14 +143,20 @@ class Seeds:
         """
         trees = [unit.tree for unit in self.program.units.values()]
         loops = [node for tree in trees for node in walk(tree) if isinstance(node, LOOPS)]
-        kinds = {
-            kind for loop in loops if self.study.stepping.holds(loop) for kind in drawn(self.study, loop, DRAWS, 3)
-        }
-        if shuffled or any(self.program.matches(call.func, _DROPS) for call in self.program.calls):
+        training = [loop for loop in loops if self.study.stepping.holds(loop)]
+        kinds = {kind for loop in training for kind in drawn(self.study, loop, DRAWS, 3)}
+        asked = [node for tree in trees for node in nodes_in(tree, ast.FunctionDef) if node.name in _ITEMS]
+        kinds |= {kind for each in asked for kind in drawn(self.study, each, DRAWS, 3)}
+        by_chance = any(self.program.matches(call.func, _CHANCE) for call in self.program.calls)
+        if shuffled or by_chance:
             kinds.add("torch")
+        noise = by_chance or any(drawn(self.study, loop, _NOISE, 3) for loop in training)
         kinds -= {kind for loop in loops if isinstance(loop, ast.While) for kind in self._steering(loop)}
+        if noise and "torch" in self.together:
+            what = "all ranks draw the same random numbers in training: the order of what is dealt out may come from there too"
+            self.plan.warn("HVD305", place.statement, what, "shuffle by a generator of its own")
         unit = self.program.unit(place.statement)
-        for kind in sorted(kinds & self.seeded):
+        for kind in sorted(kinds & self.seeded - self.together):
             world = self.plan.world(place.statement)
             name = world.torch if kind == "torch" else name_of(unit.tree, kind)
             if name:

@@ -46,6 +46,8 @@ class Study:
         self.backwards = list(self._backwards())
         self.dealt: set[ast.AST] = set()
         """What loops count with, where each rank has been given numbers of its own."""
+        self.uneven: set[ast.AST] = set()
+        """Loops whose batches are dealt out, where the last may be shorter: one rank alone has that."""
         self.agreed: set[ast.AST] = set()
         """Statements behind which what they set is made the same on all ranks."""
         self.shortened: set[ast.AST] = set()

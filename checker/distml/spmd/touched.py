@@ -1,0 +1,218 @@
+"""Files that rank 0 alone writes while another rank may look for them.
+
+Between two collectives nothing says which rank comes first. What rank 0 writes there, and all ranks look for afterwards,
+may be missing or half written for the others: they have to wait in between.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+from distml.source.bindings import last_name
+from distml.spmd.library import ACCELERATOR
+from distml.spmd.trace import Site, Touch, Trace
+from distml.spmd.values import Known, Place, Unknown, Value, key
+
+Given = list[Value]
+Named = dict[str, Value]
+
+
+class Race(NamedTuple):
+    """What looks for a file, and what writes it: nothing has the ranks wait in between."""
+
+    looks: Place
+    writes: Place
+
+
+WRITES = {
+    "torch.save": (1, "f"),
+    "torch.jit.save": (1, "f"),
+    "numpy.save": (0, "file"),
+    "numpy.savez": (0, "file"),
+    "numpy.savez_compressed": (0, "file"),
+    "numpy.savetxt": (0, "fname"),
+    "scipy.sparse.save_npz": (0, "file"),
+    "joblib.dump": (1, "filename"),
+    "safetensors.torch.save_file": (1, "filename"),
+    "torchvision.utils.save_image": (1, "fp"),
+    "torchaudio.save": (0, "uri"),
+    "soundfile.write": (0, "file"),
+    "matplotlib.pyplot.savefig": (0, "fname"),
+    "cv2.imwrite": (0, "filename"),
+    "imageio.imwrite": (0, "uri"),
+    "imageio.mimsave": (0, "uri"),
+    "os.makedirs": (0, "name"),
+    "os.mkdir": (0, "path"),
+    "os.remove": (0, "path"),
+    "os.unlink": (0, "path"),
+    "os.rename": (1, "dst"),
+    "os.replace": (1, "dst"),
+    "shutil.rmtree": (0, "path"),
+    "shutil.move": (1, "dst"),
+    "shutil.copy": (1, "dst"),
+    "shutil.copy2": (1, "dst"),
+    "shutil.copyfile": (1, "dst"),
+    "shutil.copytree": (1, "dst"),
+}
+"""What writes, makes or removes a file or a folder, and by which argument it is told which."""
+_LOOKS = {
+    "os.path.exists": (0, "path"),
+    "os.path.lexists": (0, "path"),
+    "os.path.isfile": (0, "path"),
+    "os.path.isdir": (0, "s"),
+    "os.path.getsize": (0, "filename"),
+    "os.path.getmtime": (0, "filename"),
+    "os.listdir": (0, "path"),
+    "os.scandir": (0, "path"),
+    "os.walk": (0, "top"),
+    "glob.glob": (0, "pathname"),
+    "glob.iglob": (0, "pathname"),
+    "torch.load": (0, "f"),
+    "torch.jit.load": (0, "f"),
+    "numpy.load": (0, "file"),
+    "numpy.loadtxt": (0, "fname"),
+    "numpy.genfromtxt": (0, "fname"),
+    "pandas.read_csv": (0, "filepath_or_buffer"),
+    "pandas.read_json": (0, "path_or_buf"),
+    "pandas.read_pickle": (0, "filepath_or_buffer"),
+    "joblib.load": (0, "filename"),
+    "safetensors.torch.load_file": (0, "filename"),
+    "PIL.Image.open": (0, "fp"),
+    "cv2.imread": (0, "filename"),
+    "imageio.imread": (0, "uri"),
+    "torchaudio.load": (0, "uri"),
+    "soundfile.read": (0, "file"),
+    "torchvision.datasets.ImageFolder": (0, "root"),
+    "keras.models.load_model": (0, "filepath"),
+    "tensorflow.keras.models.load_model": (0, "filepath"),
+    "os.rename": (0, "src"),
+    "os.replace": (0, "src"),
+    "shutil.move": (0, "src"),
+    "shutil.copy": (0, "src"),
+    "shutil.copy2": (0, "src"),
+    "shutil.copyfile": (0, "src"),
+    "shutil.copytree": (0, "src"),
+}
+"""What looks for a file or a folder, or reads it."""
+_OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open", "bz2.open", "lzma.open"})
+_LISTS = frozenset("listdir scandir walk glob iglob rglob iterdir ImageFolder".split())
+"""What looks at all that a folder holds."""
+_FOLDER, _QUOTE = "all of ", "'"
+_PATH = re.compile(r"\(*pathlib\.\w*Path\(")
+_SAME = re.compile(r"(?:pathlib\.\w*Path|builtins\.str|os\.fspath)\((?P<path>[^()]*)\)")
+"""A path in other words."""
+_PATH_WRITES = frozenset("write_text write_bytes mkdir touch unlink rmdir".split())
+_PATH_LOOKS = frozenset("exists is_file is_dir stat read_text read_bytes iterdir glob rglob".split())
+_TRAINS = frozenset({"backward", "step", "all_reduce", "allreduce"})
+"""The events of a step of training."""
+_OWN = re.compile(r"tempfile\.(?!gettempdir)")
+"""The paths of files that each process has for itself."""
+_SAVES = frozenset("to_csv to_json to_pickle to_parquet tofile save save_weights save_pretrained savefig".split())
+"""Methods of objects of libraries that write a file, which they are told first; `load_weights` reads it."""
+_NAMES = frozenset(
+    name.rpartition(".")[2]
+    for name in (*WRITES, *_LOOKS, *_OPENS, *_PATH_WRITES, *_PATH_LOOKS, *_SAVES, "load_weights")
+)
+"""The last names of all that touches files."""
+
+
+_FILLS = _NAMES - frozenset("makedirs mkdir touch remove unlink rename replace rmtree rmdir move".split())
+"""Without those of what makes no file with something in it."""
+FILES = {name: where for name, where in WRITES.items() if name.rpartition(".")[2] in _FILLS}
+"""What writes a whole file, and by which argument it is told which."""
+
+
+def touches(node: ast.AST, names: frozenset[str] = _NAMES) -> bool:
+    """Whether a node may be a call that touches files, by one of some names; `function(save)(path)` may be one of `save`."""
+    if not isinstance(node, ast.Call):
+        return False
+    called = node.func.args[0] if isinstance(node.func, ast.Call) and len(node.func.args) == 1 else node.func
+    return last_name(called) in names
+
+
+def by_function(name: str, given: Given, named: Named) -> list[tuple[Value, bool]]:
+    """The paths that a function of a library touches, each with whether it writes there."""
+    if name in _OPENS:
+        path, mode = _argument(0, "file", given, named), _argument(1, "mode", given, named)
+        return [(path, _to_write(mode))] if path is not None else []
+    found = [
+        (_argument(*table[name], given, named), writes)
+        for table, writes in ((_LOOKS, False), (WRITES, True))
+        if name in table
+    ]
+    return [(path, writes) for path, writes in found if path is not None]
+
+
+def by_method(receiver: Unknown, name: str, given: Given, named: Named, rank: int) -> list[tuple[Value, bool]]:
+    """The paths that a method of an object of a library touches on a rank, each with whether it writes there."""
+    if receiver.type == ACCELERATOR:
+        path = _argument(1, "f", given, named) if name == "save" else None
+        return [(path, True)] if path is not None and rank == 0 else []
+    if _PATH.match(receiver.key):
+        if name == "open":
+            return [(receiver, _to_write(_argument(0, "mode", given, named)))]
+        return [(receiver, name in _PATH_WRITES)] if name in _PATH_WRITES | _PATH_LOOKS else []
+    return [(given[0], name in _SAVES)] if (name in _SAVES or name == "load_weights") and given else []
+
+
+def _to_write(mode: Value | None) -> bool:
+    return isinstance(mode, Known) and isinstance(mode.value, str) and bool(set(mode.value) & set("wax"))
+
+
+def _argument(position: int, name: str, given: Given, named: Named) -> Value | None:
+    return given[position] if position < len(given) else named.get(name)
+
+
+def races(one: Trace, other: Trace) -> list[Race]:
+    """What the second rank looks for where the first has written it since the last event, and the second has not."""
+    looked = {each.site for each in other.touched if not each.writes}
+    wrote = {(each.site, each.path) for each in other.touched if each.writes}
+    alone: list[Touch] = []
+    found: dict[Site, Race] = {}
+    for touch in one.touched:
+        if touch.writes:
+            alone += [touch] if (touch.site, touch.path) not in wrote else []
+        elif touch.site in looked:
+            by = next((each for each in alone if each.at == touch.at and _same(each.path, touch)), None)
+            if by is not None:
+                found.setdefault(touch.site, Race(touch.place, by.place))
+                alone = []  # who waits here has waited for all of them
+    return [*found.values()]
+
+
+def made_by_all(one: Trace, other: Trace) -> list[Place]:
+    """What writes a file on both ranks where they have looked for it: the second finds it missing, or half written."""
+    both = {(each.site, each.path, each.at) for each in other.touched}
+    asked: set[tuple[str, int]] = set()
+    found: dict[Site, Place] = {}
+    for touch in one.touched:
+        if not touch.writes:
+            asked.add((touch.path, touch.at))
+        elif (touch.path, touch.at) in asked and (touch.site, touch.path, touch.at) in both:
+            if touches(touch.place.node, _FILLS) and not _OWN.search(touch.path):
+                found.setdefault(touch.site, touch.place)
+    return [*found.values()]
+
+
+def written_by_all(one: Trace, other: Trace) -> list[Place]:
+    """What writes one file on both ranks at once after they have trained: what is in it then is anybody's."""
+    events = [each.name for each in one.events if each.name != "turns"]
+    trained = next((number for number, name in enumerate(events) if name in _TRAINS), len(events))
+    both = {(each.site, each.path, each.at) for each in other.touched if each.writes}
+    found = [
+        each for each in one.touched if each.writes and each.at > trained and (each.site, each.path, each.at) in both
+    ]
+    return [each.place for each in found if touches(each.place.node, _FILLS) and not _OWN.search(each.path)]
+
+
+def _same(written: str, look: Touch) -> bool:
+    """Whether a file that was written is the one that is looked for, or in the folder."""
+    return written == look.path or (look.path.startswith(_FOLDER) and look.path.removeprefix(_FOLDER) in written)
+
+
+def path_of(name: str, path: Value) -> str:
+    """How a path is told apart from others; what looks at all that a folder holds is marked by that."""
+    said = _SAME.sub(r"\g<path>", key(path))
+    return f"{_FOLDER}{said.partition('*')[0].rstrip(_QUOTE)}" if name.rpartition(".")[2] in _LISTS else said

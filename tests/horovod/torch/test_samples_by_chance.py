@@ -1,0 +1,110 @@
+"""What chance does to the samples that a loader takes is drawn by each rank for itself, whatever seeds the program sets alike.
+
+Where the order of what is dealt out comes from the same generator, HVD305 says that all ranks draw the same.
+"""
+
+from __future__ import annotations
+
+import pytest
+from horovod.torch.programs import outcome
+
+HEAD = """
+import random
+import numpy as np
+import torch
+import torchvision
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+from torchvision import transforms
+from torchvision.transforms import v2
+
+{seed}
+
+
+class Rows(Dataset):
+    def __init__(self):
+        self.x = list(range(64))
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, i):
+        {item}
+
+
+data = {data}
+loader = DataLoader(data, batch_size=8, shuffle=True)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for a, b in loader:
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(a), b).backward()
+    optimizer.step()
+"""
+SEEDS = {"torch": "torch.manual_seed(0)", "numpy": "np.random.seed(0)", "random": "random.seed(0)"}
+OWN = {
+    "torch": "torch.manual_seed(torch.initial_seed() + hvd.rank())",
+    "numpy": "np.random.seed(np.random.randint(2**31 - 1) + hvd.rank())",
+    "random": "random.seed(random.randrange(2**31) + hvd.rank())",
+}
+PICTURES = [
+    "transforms.RandomCrop(32)",
+    "transforms.Compose([transforms.RandomHorizontalFlip(), transforms.ToTensor()])",
+    "transforms.ColorJitter(0.4)",
+    "transforms.RandomResizedCrop(32)",
+    "v2.RandomRotation(10)",
+    "transforms.RandAugment()",
+]
+ITEMS = {
+    "torch": ["return self.x[i] + torch.randn(4), 0", "return self.x[int(torch.randint(64, (1,)))], 0"],
+    "numpy": ["return self.x[i] + np.random.randn(4), 0", "return self.x[np.random.randint(64)], 0"],
+    "random": ["return self.x[random.randrange(64)], 0", "return self.x[i] * random.random(), 0"],
+}
+PLAIN = "return self.x[i], 0"
+
+
+def program(kind: str, item: str = PLAIN, data: str = "Rows()") -> str:
+    return HEAD.format(seed=SEEDS[kind], item=item, data=data)
+
+
+def text(program: str) -> str:
+    (file,) = outcome(program).files.values()
+    return file.source
+
+
+@pytest.mark.parametrize("change", PICTURES)
+def test_pictures_are_changed_by_numbers_of_each_rank(change: str) -> None:
+    data = f"torchvision.datasets.CIFAR10('.', transform={change})"
+    assert OWN["torch"] in text(program("torch", data=data))
+
+
+@pytest.mark.parametrize(("kind", "item"), [(kind, item) for kind, items in ITEMS.items() for item in items])
+def test_samples_are_made_by_numbers_of_each_rank(kind: str, item: str) -> None:
+    assert OWN[kind] in text(program(kind, item))
+
+
+@pytest.mark.parametrize("kind", SEEDS)
+@pytest.mark.parametrize("data", ["Rows()", "torchvision.datasets.CIFAR10('.', transform=transforms.ToTensor())"])
+def test_where_nothing_is_drawn_seeds_stay(kind: str, data: str) -> None:
+    assert OWN[kind] not in text(program(kind, data=data))
+
+
+DEALT = """
+import torch
+from torch import nn
+from elsewhere import iterator
+
+model = nn.Sequential(nn.Linear(4, 1){dropout})
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    for a, b in iterator:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(a), b).backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("dropout", "said"), [("", False), (", nn.Dropout(0.1)", True)])
+def test_one_generator_for_an_order_and_for_dropout_is_named(dropout: str, said: bool) -> None:
+    codes = {each.code for each in outcome(DEALT.format(dropout=dropout), "ddp").plan.warnings}
+    assert "HVD302" in codes and ("HVD305" in codes) is said
