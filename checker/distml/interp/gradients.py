@@ -25,7 +25,7 @@ def _apply(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`Function.apply(*inputs)`"""
     cls, *inputs = arguments.args
     forward, setup, backward = (vm.attribute(cls, name) for name in ("forward", "setup_context", "backward"))
-    if arguments.rest is not None or not isinstance(forward, Function | Bound):
+    if arguments.open or not isinstance(forward, Function | Bound):
         return unknown_call(vm, arguments, node)
     context = vm.allocate(InstanceRecord(Lib(CONTEXT), {}, exact=False))
     if isinstance(setup, Function | Bound):
