@@ -14,7 +14,7 @@ from distml.spmd.communication import method_of_object, outside, unclear
 from distml.spmd.expressions import put, put_into, value
 from distml.spmd.files import ITEMS
 from distml.spmd.flow import LeftError
-from distml.spmd.library import ALIKE, MAIN_NAMES, TELLING, operations
+from distml.spmd.library import ACCELERATOR, ALIKE, MAIN_NAMES, TELLING, operations
 from distml.spmd.run import MAX_CALLS, Run
 from distml.spmd.told import MAYBE, chosen, fetched, given_by
 from distml.spmd.touched import by_function, by_method, path_of
@@ -312,7 +312,9 @@ def _method(
 
 def _touch(run: Run, receiver: Unknown, name: str, given: list[Value], named: dict[str, Value], place: Place) -> bool:
     """Remember the files that a method of a library touches; whether it is one that does."""
-    paths = by_method(receiver, name, given, named, run.rank) if run.watch is not None else []
+    paths = by_method(receiver, name, given, named) if run.watch is not None else []
+    if paths and receiver.type == ACCELERATOR and run.rank != 0:
+        paths = []
     run.touch(place, [(path_of(name, path), writes) for path, writes in paths])
     return bool(paths)
 

@@ -145,11 +145,11 @@ def by_function(name: str, given: Given, named: Named) -> list[tuple[Value, bool
     return [(path, writes) for path, writes in found if path is not None]
 
 
-def by_method(receiver: Unknown, name: str, given: Given, named: Named, rank: int) -> list[tuple[Value, bool]]:
-    """The paths that a method of an object of a library touches on a rank, each with whether it writes there."""
+def by_method(receiver: Unknown, name: str, given: Given, named: Named) -> list[tuple[Value, bool]]:
+    """The paths that a method of an object of a library touches, each with whether it writes there: an accelerator on rank 0."""
     if receiver.type == ACCELERATOR:
         path = _argument(1, "f", given, named) if name == "save" else None
-        return [(path, True)] if path is not None and rank == 0 else []
+        return [(path, True)] if path is not None else []
     if _PATH.match(receiver.key):
         if name == "open":
             return [(receiver, _to_write(_argument(0, "mode", given, named)))]
