@@ -222,7 +222,7 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
     """Call a function of a library, or a builtin."""
     inner = [*given, *named.values()]
     if run.watch is not None and (paths := by_function(name, given, named)):
-        run.touch(place, [(path_of(name, path), writes) for path, writes in paths])
+        run.record_files(place, [(path_of(name, path), writes) for path, writes in paths])
     builtin = BUILTINS.get(name.removeprefix("builtins.")) if "*" not in named else None
     found = (
         outside(run, name, given, named, place)
@@ -315,7 +315,7 @@ def _touch(run: Run, receiver: Unknown, name: str, given: list[Value], named: di
     paths = by_method(receiver, name, given, named) if run.watch is not None else []
     if paths and receiver.type == ACCELERATOR and run.rank != 0:
         paths = []
-    run.touch(place, [(path_of(name, path), writes) for path, writes in paths])
+    run.record_files(place, [(path_of(name, path), writes) for path, writes in paths])
     return bool(paths)
 
 

@@ -199,7 +199,7 @@ class Run:
         if local is not None and local.data:
             self.trace.told.append(place)
 
-    def touch(self, place: Place, paths: Iterable[tuple[str, bool]]) -> None:
+    def record_files(self, place: Place, paths: Iterable[tuple[str, bool]]) -> None:
         """Files are written or looked for: an iteration that is followed once more counts then.
 
         What stands for further iterations comes behind all that one iteration does, and has nobody wait.

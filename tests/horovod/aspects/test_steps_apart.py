@@ -69,7 +69,8 @@ for step in range(2001):
         {other}
 """
 APART = ["i % every == 0", "i == 3", "i < 4", "a.max() > 3", "np.isfinite(a).all()"]
-ALIKE = ["x.shape[0] > 3", "len(a) == 8"]
+ALIKE = [(flow, test) for flow in FLOWS for test in ("x.shape[0] > 3", "len(a) == 8")]
+ALIKE.remove(("session", "len(a) == 8"))  # batches are dealt out there, and the short one is that of one rank
 
 
 def rewritten(flow: str, test: str, called: bool):  # type: ignore[no-untyped-def]
@@ -94,13 +95,17 @@ def test_no_rank_takes_a_step_alone(flow: str, called: bool, test: str) -> None:
     assert any(each.code == "HVD215" for each in result.plan.refusals) or agreed or undivided, source
 
 
-@pytest.mark.parametrize("test", ALIKE)
-@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize(("flow", "test"), ALIKE)
 def test_what_is_alike_on_all_ranks_stays(flow: str, test: str) -> None:
     result = rewritten(flow, test, False)
     assert not result.plan.refusals
     (file,) = result.files.values()
     assert f"if {test}:" in file.source
+
+
+def test_a_step_by_the_size_of_a_batch_is_agreed_on_where_batches_are_dealt_out() -> None:
+    (file,) = rewritten("session", "len(a) == 8", False).files.values()
+    assert "(parts_of_ranks(bool(len(a) == 8)))" in file.source
 
 
 def test_a_number_of_steps_that_changes_how_often_steps_are_taken_is_divided() -> None:

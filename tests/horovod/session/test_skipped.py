@@ -33,8 +33,8 @@ DECIDED = {
     "a batch that is taken": f"if a.max() < 3:\n            {STEP}",
     "a batch that is taken or not": f"if a.max() < 3:\n            {STEP}\n        else:\n            print(i)",
 }
+SHORT = f"if len(a) < 8:\n            continue\n        {STEP}"
 ALIKE = {
-    "a turn": f"if len(a) < 8:\n            continue\n        {STEP}",
     "nothing": STEP,
     "both train": f"if a.max() < 3:\n            {STEP}\n        else:\n            {STEP}",
     "what takes none": f"{STEP}\n        if a.max() > 3:\n            continue\n        print('small')",
@@ -58,3 +58,11 @@ def test_nothing_is_asked_that_is_alike(way: str, loop: str) -> None:
     found = outcome(PROGRAM.format(loop=over, batch=batch, body=ALIKE[way]))
     (file,) = found.files.values()
     assert "(parts_of_ranks(bool(" not in file.source, file.source
+
+
+@pytest.mark.parametrize(("loop", "asked"), [("slices", True), ("pairs", True), ("batches", True), ("drawn", False)])
+def test_the_short_batch_is_that_of_one_rank(loop: str, asked: bool) -> None:
+    """Where batches are dealt out, what the size of one decides differs between the ranks; what a rank draws is of one size."""
+    over, batch = LOOPS[loop]
+    (file,) = outcome(PROGRAM.format(loop=over, batch=batch, body=SHORT)).files.values()
+    assert ("if any(parts_of_ranks(bool(len(a) < 8))):" in file.source) is asked, file.source
