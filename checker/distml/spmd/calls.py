@@ -17,7 +17,7 @@ from distml.spmd.flow import LeftError
 from distml.spmd.library import ACCELERATOR, ALIKE, MAIN_NAMES, TELLING, operations
 from distml.spmd.run import MAX_CALLS, Run
 from distml.spmd.told import MAYBE, chosen, fetched, given_by
-from distml.spmd.touched import by_function, by_method, path_of
+from distml.spmd.touched import by_function, by_method
 from distml.spmd.trace import Event
 from distml.spmd.values import (
     Class,
@@ -221,8 +221,8 @@ def _unknown(run: Run, function: Value, given: list[Value], named: dict[str, Val
 def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[str, Value], place: Place) -> Value:
     """Call a function of a library, or a builtin."""
     inner = [*given, *named.values()]
-    if run.watch is not None and (paths := by_function(name, given, named)):
-        run.record_files(place, [(path_of(name, path), writes) for path, writes in paths])
+    if run.watch is not None:
+        run.record_files(place, by_function(name, given, named))
     builtin = BUILTINS.get(name.removeprefix("builtins.")) if "*" not in named else None
     found = (
         outside(run, name, given, named, place)
@@ -315,7 +315,7 @@ def _touch(run: Run, receiver: Unknown, name: str, given: list[Value], named: di
     paths = by_method(receiver, name, given, named) if run.watch is not None else []
     if paths and receiver.type == ACCELERATOR and run.rank != 0:
         paths = []
-    run.record_files(place, [(path_of(name, path), writes) for path, writes in paths])
+    run.record_files(place, paths)
     return bool(paths)
 
 

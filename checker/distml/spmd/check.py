@@ -183,9 +183,7 @@ class _Checker:
         for _ in range(MAX_FINDINGS):
             parted = parting(one, other)
             if parted is None:
-                self.races |= {id(each.looks.node): each for each in races(one, other)}
-                self.made |= {id(each.node): each for each in made_by_all(one, other)}
-                self.written |= {id(each.node): each for each in written_by_all(one, other)}
+                self._compare_files(one, other)
                 return
             if any(event is None and trace.cut for event, trace in zip(parted.events, traces)):
                 return
@@ -199,6 +197,13 @@ class _Checker:
                 self._add(finding, root)
             if explained is None or not without(explained, one, other):
                 return
+
+    def _compare_files(self, one: Trace, other: Trace) -> None:
+        """What two ranks that communicate alike do to files."""
+        if one.touched:
+            self.races |= {id(each.looks.node): each for each in races(one, other)}
+            self.made |= {id(each.node): each for each in made_by_all(one, other)}
+            self.written |= {id(each.node): each for each in written_by_all(one, other)}
 
     def _add(self, finding: Finding, root: Root) -> None:
         here = at_home(finding, self.facts.source)

@@ -199,12 +199,12 @@ class Run:
         if local is not None and local.data:
             self.trace.told.append(place)
 
-    def record_files(self, place: Place, paths: Iterable[tuple[str, bool]]) -> None:
+    def record_files(self, place: Place, paths: list[tuple[str, bool]]) -> None:
         """Files are written or looked for: an iteration that is followed once more counts then.
 
         What stands for further iterations comes behind all that one iteration does, and has nobody wait.
         """
-        if not self.rehearsed:
+        if paths and not self.rehearsed:
             at = sum(each.name != "turns" for each in self.trace.events)
             self.trace.touched += [Touch(place, self.site(place), path, writes, at) for path, writes in paths]
 

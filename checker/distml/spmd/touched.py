@@ -132,29 +132,30 @@ def touches(node: ast.AST, names: frozenset[str] = _NAMES) -> bool:
     return last_name(called) in names
 
 
-def by_function(name: str, given: Given, named: Named) -> list[tuple[Value, bool]]:
+def by_function(name: str, given: Given, named: Named) -> list[tuple[str, bool]]:
     """The paths that a function of a library touches, each with whether it writes there."""
     if name in _OPENS:
-        path, mode = _argument(0, "file", given, named), _argument(1, "mode", given, named)
-        return [(path, _to_write(mode))] if path is not None else []
+        return _told(name, [(_argument(0, "file", given, named), _to_write(_argument(1, "mode", given, named)))])
     found = [
         (_argument(*table[name], given, named), writes)
         for table, writes in ((_LOOKS, False), (WRITES, True))
         if name in table
     ]
-    return [(path, writes) for path, writes in found if path is not None]
+    return _told(name, found)
 
 
-def by_method(receiver: Unknown, name: str, given: Given, named: Named) -> list[tuple[Value, bool]]:
+def by_method(receiver: Unknown, name: str, given: Given, named: Named) -> list[tuple[str, bool]]:
     """The paths that a method of an object of a library touches, each with whether it writes there: an accelerator on rank 0."""
+    found: list[tuple[Value | None, bool]]
     if receiver.type == ACCELERATOR:
-        path = _argument(1, "f", given, named) if name == "save" else None
-        return [(path, True)] if path is not None else []
-    if _PATH.match(receiver.key):
-        if name == "open":
-            return [(receiver, _to_write(_argument(0, "mode", given, named)))]
-        return [(receiver, name in _PATH_WRITES)] if name in _PATH_WRITES | _PATH_LOOKS else []
-    return [(given[0], name in _SAVES)] if (name in _SAVES or name == "load_weights") and given else []
+        found = [(_argument(1, "f", given, named), True)] if name == "save" else []
+    elif not _PATH.match(receiver.key):
+        found = [(given[0], name in _SAVES)] if given and (name in _SAVES or name == "load_weights") else []
+    elif name == "open":
+        found = [(receiver, _to_write(_argument(0, "mode", given, named)))]
+    else:
+        found = [(receiver, name in _PATH_WRITES)] if name in _PATH_WRITES | _PATH_LOOKS else []
+    return _told(name, found)
 
 
 def _to_write(mode: Value | None) -> bool:
@@ -212,7 +213,12 @@ def _same(written: str, look: Touch) -> bool:
     return written == look.path or (look.path.startswith(_FOLDER) and look.path.removeprefix(_FOLDER) in written)
 
 
-def path_of(name: str, path: Value) -> str:
+def _told(name: str, paths: list[tuple[Value | None, bool]]) -> list[tuple[str, bool]]:
+    """The paths that are given, told apart, each with whether it is written to."""
+    return [(_path_of(name, path), writes) for path, writes in paths if path is not None]
+
+
+def _path_of(name: str, path: Value) -> str:
     """How a path is told apart from others; what looks at all that a folder holds is marked by that."""
     said = _SAME.sub(r"\g<path>", key(path))
     return f"{_FOLDER}{said.partition('*')[0].rstrip(_QUOTE)}" if name.rpartition(".")[2] in _LISTS else said

@@ -119,3 +119,8 @@ class Rewritten:
     source: str
     edits: tuple[Edit, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+
+
+def excerpt(text: str) -> str:
+    """A text of the program as messages show it: at most 60 characters."""
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from distml.rewrites.effects import effect
-from distml.rewrites.model import Decision, Refusal, Verdict
+from distml.rewrites.model import Decision, Refusal, Verdict, excerpt
 from distml.rewrites.refused import Refused
 from distml.rewrites.scopes import Scopes
 from distml.rewrites.tree import Places
@@ -154,7 +154,7 @@ class Planner:
     def _pure(self, condition: ast.expr) -> None:
         found = effect(condition, self._bound)
         if found:
-            raise Refused("effect", f"evaluating `{_short(condition)}` may have an effect: it {found}")
+            raise Refused("effect", f"evaluating `{excerpt(ast.unparse(condition))}` may have an effect: it {found}")
 
     def _not_in_a_string(self, node: ast.AST) -> None:
         above = self._parents.get(node)
@@ -222,8 +222,3 @@ def _verdict(statement: ast.stmt, numbers: dict[ast.AST, int], steps: Sequence[_
 
 def _refusal(decision: Decision, code: str, reason: str) -> Refusal:
     return Refusal(code, decision.line, decision.column, f"{decision.kind}: {decision.verdict}", reason)
-
-
-def _short(node: ast.expr) -> str:
-    text = ast.unparse(node)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -22,7 +22,7 @@ from distml.rewrites.horovod.flows.fit.models import calls
 from distml.rewrites.horovod.flows.session_graph import graph_of
 from distml.rewrites.horovod.notes import WAIT
 from distml.rewrites.horovod.plan import Plan, Remark
-from distml.rewrites.model import Rewritten
+from distml.rewrites.model import Rewritten, excerpt
 from distml.source.file import SourceFile
 from distml.source.nodes import walk
 from distml.spmd.check import Certificate, certified
@@ -44,9 +44,13 @@ def certify(plan: Plan, made: Callable[[], dict[str, Rewritten]]) -> dict[str, R
     """The texts that a plan leads to, which `made` gives by location; what follows from them is added to the plan: waits for
     files of rank 0, refusals and warnings.
     """
-    watch, texts = _watch(plan), made()
+    texts = made()
+    if not texts:
+        return texts
+    watch = _watch(plan)
     followed = _follow(plan, texts, watch)
-    waits = _wait_for([race for _, found in followed for race in found.races], plan)
+    races = [race for _, found in followed for race in found.races]
+    waits = _wait_for(races, plan) if races else []
     if waits:
         again = made()
         better = _follow(plan, again, watch)
@@ -187,8 +191,7 @@ def _warn(node: _Telling, origin: ast.AST | None, plan: Plan) -> None:
 
 
 def _short(node: ast.AST) -> str:
-    text = ast.unparse(node)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return excerpt(ast.unparse(node))
 
 
 def _named(remark: Remark) -> set[str]:

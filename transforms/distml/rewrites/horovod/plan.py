@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 from distml.diagnostics.model import Span
 from distml.rewrites.horovod.options import Options
+from distml.rewrites.model import excerpt
 from distml.rewrites.patch import Note, Patch
 from distml.training.program import Program
 from distml.training.unit import Unit
@@ -133,7 +134,7 @@ class Plan:
         if location not in self.editable:
             place = node if isinstance(node, ast.expr | ast.stmt) else unit.tree.body[0]
             line = ast.unparse(self.program.statement(place)).splitlines()[0]
-            what = f"`{line if len(line) <= 60 else line[:57] + '...'}`" if place is node else "the start of the file"
+            what = f"`{excerpt(line)}`" if place is node else "the start of the file"
             raise Refuse(
                 "HVD207",
                 place,

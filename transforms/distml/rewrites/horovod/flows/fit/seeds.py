@@ -127,12 +127,17 @@ def _begin_alike(plan: Plan, library: str) -> None:
     program = plan.program
     for call in (each for each in program.calls_of(SEED[library]) if _is_none(each, program) and runs(each, program)):
         given = argument(call, 0, "seed", "a")
-        asked = (each.test for each in program.ancestors(call) if isinstance(each, ast.If))
         if given is None:
             plan.patch(call).argument(call, "0", ALIKE)
-        elif not any(ast.unparse(given) in map(ast.unparse, walk(each)) for each in asked):
+        elif not _is_asked_for(given, program):
             # where it is asked for, the program may be told that there is none
             plan.patch(given).wrap(given, "0", ALIKE)
+
+
+def _is_asked_for(given: ast.expr, program: Program) -> bool:
+    """Whether a condition around what is given reads it."""
+    guards = (each.test for each in program.ancestors(given) if isinstance(each, ast.If))
+    return any(ast.unparse(given) in map(ast.unparse, walk(each)) for each in guards)
 
 
 def _is_none(seed: ast.Call, program: Program) -> bool:
@@ -357,8 +362,7 @@ def _of_rank(plan: Plan, seed: ast.Call, place: ast.Call) -> str | None:
     text, lexical = ast.unparse(given), program.unit(seed).lexical
     if any(lexical.owner_at(name, seed) is not lexical.owner_at(name, place) for name in names_in(given)):
         return rank
-    guards = (each.test for each in program.ancestors(seed) if isinstance(each, ast.If))
-    asked = any(text in map(ast.unparse, walk(each)) for each in guards)
-    if Constant(None) in program.of(given) or (asked and not isinstance(given, ast.Constant)):
+    asked = not isinstance(given, ast.Constant) and _is_asked_for(given, program)
+    if asked or Constant(None) in program.of(given):
         return f"{text} + {rank} if {text} is not None else None"
     return f"{text} + {rank}"
