@@ -75,3 +75,40 @@ def test_each_optimizer_that_a_setting_may_choose_is_averaged(chosen: str) -> No
     (file,) = outcome(CHOSEN.format(chosen=chosen)).files.values()
     text = file.source
     assert text.count("hvd.DistributedOptimizer(") == 2 and text.count("(RATE * hvd.size())") == 2
+
+
+GIVEN = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        {compile}
+
+    def train(self, data):
+        for i in range(100):
+            self.model.train_on_batch(data[np.random.randint(0, 64, 8)], np.ones((8, 1)))
+"""
+COMPILED = (
+    'self.model.compile("adam", "mse")',
+    'self.model.compile("adam", loss="mse")',
+    'self.model.compile(optimizer="adam", loss="mse")',
+    'self.model.compile(tf.keras.optimizers.Adam(), "mse")',
+    'model.compile("adam", "mse")',
+)
+
+
+@pytest.mark.parametrize("compiled", COMPILED)
+def test_a_model_that_a_class_is_given_averages(compiled: str) -> None:
+    (file,) = outcome(GIVEN.format(compile=compiled)).files.values()
+    assert "hvd.DistributedOptimizer(tf.keras.optimizers.Adam(" in file.source
+
+
+@pytest.mark.parametrize("compiled", ["pass", "prepare(self.model)", "self.graph.compile()", "self.step.compile(1)"])
+def test_one_of_which_nothing_is_averaged_is_refused(compiled: str) -> None:
+    other = "\n\ndef rest(net):\n    net.fit(1, epochs=2)\n\n\nother = compile('1', '', 'eval')\nother.compile()\n"
+    found = outcome(GIVEN.format(compile=compiled) + other)
+    assert not [*found.files]
+    assert {each.code for each in found.plan.refusals} == {"HVD205"}

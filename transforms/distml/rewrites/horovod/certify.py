@@ -38,6 +38,8 @@ SECONDS = 6.0
 """Of processor time, for one program."""
 _OWN = frozenset({"on_rank_zero", "samples_of", "StopTogether"})
 """Of the functions that the rewriter puts in, those that do not give the same on all ranks."""
+_AVERAGES = frozenset({"distributed-optimizer", "average-gradients", "wrap-tape", "load-model"})
+"""The changes by which the ranks average the gradients of a model of TensorFlow, or what it is loaded with does."""
 
 
 def certify(plan: Plan, made: Callable[[], dict[str, Rewritten]]) -> dict[str, Rewritten]:
@@ -45,7 +47,7 @@ def certify(plan: Plan, made: Callable[[], dict[str, Rewritten]]) -> dict[str, R
     files of rank 0, refusals and warnings.
     """
     texts = made()
-    if not texts:
+    if not texts or _apart(plan):
         return texts
     watch = _watch(plan)
     followed = _follow(plan, texts, watch)
@@ -61,6 +63,17 @@ def certify(plan: Plan, made: Callable[[], dict[str, Rewritten]]) -> dict[str, R
             texts, followed = again, better
     _say(followed, watch, plan)
     return texts
+
+
+def _apart(plan: Plan) -> bool:
+    """Refuse a program of TensorFlow in which nothing averages the gradients: each rank would train a model of its own."""
+    rules = {edit.rule for patch in plan.patches.values() for edit in patch.edits}
+    loop = next((each for each in plan.loops if each.start != "torch"), None)
+    if loop is None or rules & _AVERAGES:
+        return False
+    what = f"cannot determine which optimizer this {loop.what} steps: no gradients would be averaged"
+    plan.refusals.append(Remark("HVD205", loop.node, what, "give the file that makes it as well"))
+    return True
 
 
 def _follow(plan: Plan, made: Mapping[str, Rewritten], watch: Watch) -> list[tuple[SourceFile, Certificate]]:

@@ -19,6 +19,7 @@ from distml.rewrites.horovod.flows.session_graph import Graph, graph_of
 from distml.rewrites.horovod.flows.session_steps import divide_number
 from distml.rewrites.horovod.notes import ONE_GPU
 from distml.rewrites.horovod.plan import Loop, Plan, Refuse
+from distml.training.callers import upwards
 from distml.training.callsites import argument, positional
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -145,8 +146,8 @@ def _specs(call: ast.Call, program: Program) -> list[ast.Call]:
 
 
 def _optimizers(plan: Plan, graph: Graph, makers: list[ast.Call], training: ast.Call) -> None:
-    custom = [maker for maker in makers if not premade(plan, maker)]
-    if custom and not graph.updates:
+    """Have the gradients of each estimator averaged. Raises `Refuse` (HVD205) where one is not seen, or what updates its weights."""
+    if not makers or not all(premade(plan, maker) or _updates(maker, graph) for maker in makers):
         raise Refuse(
             "HVD205",
             training,
@@ -154,6 +155,14 @@ def _optimizers(plan: Plan, graph: Graph, makers: list[ast.Call], training: ast.
             "give the file that makes it as well",
         )
     session_optimizers.distribute(plan)
+
+
+def _updates(maker: ast.Call, graph: Graph) -> bool:
+    """Whether the `model_fn` of an estimator comes to an update that is seen; where it is not known, whether one is seen."""
+    program = graph.program
+    models = {value.node for value in program.of(argument(maker, 0, "model_fn")) if isinstance(value, Callable)}
+    reached = (node for each in upwards(graph.updates, program) for node in (each, *program.ancestors(each)))
+    return not models.isdisjoint(reached) if models else bool(graph.updates)
 
 
 def _made(plan: Plan, maker: ast.Call) -> None:

@@ -94,7 +94,8 @@ def _of_model(call: ast.Call, func: ast.Attribute, program: Program) -> bool:
         return False
     given = {keyword.arg for keyword in call.keywords}
     unknown = not names or any(name.startswith("?") or "()" in name for name in names)
-    return unknown and (bool(given & _TELLING[func.attr]) or not _TELLING[func.attr])
+    in_order = func.attr == "compile" and len(call.args) > 1  # an optimizer, and a loss
+    return unknown and (bool(given & _TELLING[func.attr]) or not _TELLING[func.attr] or in_order)
 
 
 def _replaced(func: ast.Attribute, program: Program) -> bool:
