@@ -47,8 +47,9 @@ input_fn = tf.estimator.inputs.numpy_input_fn(x={{"x": data}}, y=data[:, 0], bat
 STEPS = {
     "in the model": "step = adam(0.1).minimize(loss, tf.train.get_global_step())",
     "in a function": "step = trained(loss, adam(0.1))",
-    "in a nested function": "optimizer = adam(0.1)\n    def train_op():\n        return optimizer.minimize(loss)\n    step = train_op()",
-    "handed to a head": "def train_op(loss):\n        return adam(0.1).minimize(loss)\n    return head.create_estimator_spec(features, mode, loss, train_op_fn=train_op)",
+    "in a nested function": "optimizer = adam(0.1)\n    def made():\n        return optimizer.minimize(loss)\n    step = made()",
+    "handed to a head": "def update(loss):\n        return adam(0.1).minimize(loss)\n"
+    "    return head.create_estimator_spec(features, mode, loss, train_op_fn=update)",
     "in a lambda": "step = (lambda loss: adam(0.1).minimize(loss))(loss)",
     "in a class": "step = Model(features, labels, adam(0.1)).step",
 }
@@ -59,7 +60,8 @@ UNSEEN = {
 }
 MODEL = "model = tf.estimator.Estimator(model_fn, params={})"
 TRAIN = "model.train(input_fn, steps=100)"
-TOGETHER = "tf.estimator.train_and_evaluate(model, tf.estimator.TrainSpec(input_fn, max_steps=100), tf.estimator.EvalSpec(input_fn))"
+SPECS = "tf.estimator.TrainSpec(input_fn, max_steps=100), tf.estimator.EvalSpec(input_fn)"
+TOGETHER = f"tf.estimator.train_and_evaluate(model, {SPECS})"
 TWO = "for each in (tf.estimator.Estimator(seen), model):\n    each.train(input_fn, steps=100)"
 
 

@@ -86,7 +86,7 @@ class Imported:
         names = [self._uses.pattern, r"\.Distributed", *(rf"\b{name}\(" for _, name in found)]
         needs = re.compile("|".join(names))
         return any(
-            needs.search(code) and not _DEFINES.match(code) and _runs_on_import(node, self.plan) for node, code in codes
+            needs.search(code) and not _DEFINES.match(code) and runs_on_import(node, self.plan) for node, code in codes
         )
 
     def _needs(self, node: ast.AST, code: str) -> bool:
@@ -95,7 +95,7 @@ class Imported:
             return False
         first = self.way.apart.first
         asks = first in code and not self.way.asks and not self.script
-        return bool(self._uses.search(code.replace(first, ""))) or (asks and _runs_on_import(node, self.plan))
+        return bool(self._uses.search(code.replace(first, ""))) or (asks and runs_on_import(node, self.plan))
 
     def _begin(self, functions: set[_Function | None]) -> None:
         """Put the start into functions, and into those that were added."""
@@ -135,7 +135,7 @@ def _outermost(node: ast.AST, program: Program) -> _Function | None:
     return found
 
 
-def _runs_on_import(node: ast.AST, plan: Plan) -> bool:
+def runs_on_import(node: ast.AST, plan: Plan) -> bool:
     """Whether a node runs while a file is imported that is not the script: what its `__main__` guard begins does not."""
     program = plan.program
     running = (each for each in upwards([node], program, direct=True) if program.function(each) is None)

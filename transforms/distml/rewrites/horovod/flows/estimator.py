@@ -146,7 +146,7 @@ def _specs(call: ast.Call, program: Program) -> list[ast.Call]:
 
 
 def _optimizers(plan: Plan, graph: Graph, makers: list[ast.Call], training: ast.Call) -> None:
-    """Have the gradients of each estimator averaged. Raises `Refuse` (HVD205) where one is not seen, or what updates its weights."""
+    """Have the gradients of each estimator averaged. Raises `Refuse` (HVD205) where it, or what steps it, is not seen."""
     if not makers or not all(premade(plan, maker) or _updates(maker, graph) for maker in makers):
         raise Refuse(
             "HVD205",

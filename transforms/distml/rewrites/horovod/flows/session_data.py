@@ -14,10 +14,8 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.dealing import draw_own
 from distml.rewrites.horovod.aspects.drawing import draws as draws_from
-from distml.rewrites.horovod.aspects.setup import behind_start
-from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows import session_pipelines as pipelines
-from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, agree, begun_alike, is_seeded
+from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, agree, begin, begun_alike, is_seeded
 from distml.rewrites.horovod.flows.session_draws import Draw, draws
 from distml.rewrites.horovod.flows.session_feeds import (
     Feed,
@@ -222,11 +220,9 @@ def _arranges(program: Program) -> frozenset[str]:
 
 def _one_order(plan: Plan) -> None:
     """Have all ranks arrange the data alike: they take turns in it."""
-    unit = plan.program.roots[0]
     _with_seed(plan, _DATA_SETS)
     for kind in sorted(_arranges(plan.program) & SEED.keys()):
-        seed = spell(plan, unit.tree.body[-1], SEED[kind], at_start=True)
-        behind_start(plan, unit, f"{seed}(0)", ALIKE)
+        begin(plan, plan.program.roots[0].tree.body[0], kind)
 
 
 def _shuffled_alike(plan: Plan) -> None:

@@ -11,9 +11,7 @@ from distml.rewrites.horovod.aspects.drawing import draws, generators, is_own
 from distml.rewrites.horovod.aspects.one_order import agreed
 from distml.rewrites.horovod.aspects.orders import is_unseeded
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
-from distml.rewrites.horovod.aspects.setup import behind_start
-from distml.rewrites.horovod.aspects.spelling import spell
-from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, is_seeded
+from distml.rewrites.horovod.flows.fit.seeds import ALIKE, SEED, begin, is_seeded
 from distml.rewrites.horovod.flows.session_graph import graph_of
 from distml.rewrites.horovod.plan import Plan
 from distml.training.ahead import Ahead
@@ -77,11 +75,7 @@ def _globally(plan: Plan, call: ast.Call) -> None:
         if not is_seeded(plan.program, kind) and plan.program.matches(call.func, _TABLES):
             plan.patch(call).keyword(call, "random_state", "0", ALIKE)
         elif not is_seeded(plan.program, kind):
-            unit = plan.program.roots[0]
-            plan.world(unit.tree)
-            seed = spell(plan, unit.tree.body[-1], SEED[kind], at_start=True)
-            plan.spelled[(unit.source.location, SEED[kind])] = seed
-            behind_start(plan, unit, f"{seed}(0)", ALIKE)
+            begin(plan, call, kind)
 
 
 def _none(given: ast.expr | None, program: Program) -> bool:

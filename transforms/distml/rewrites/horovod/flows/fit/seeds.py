@@ -6,8 +6,9 @@ import ast
 import re
 from collections.abc import Container, Iterable, Iterator
 
-from distml.rewrites.horovod.aspects.drawing import generators
+from distml.rewrites.horovod.aspects.drawing import draws, generators
 from distml.rewrites.horovod.aspects.idle import runs
+from distml.rewrites.horovod.aspects.imported import runs_on_import
 from distml.rewrites.horovod.aspects.orders import is_unseeded
 from distml.rewrites.horovod.aspects.origins import computed_from
 from distml.rewrites.horovod.aspects.setup import behind_start
@@ -75,7 +76,7 @@ def agree(
         if drawn is not None:
             _begin_alike(plan, library)
         if drawn is not None and not is_seeded(program, library):
-            _seed(plan, drawn, library)
+            begin(plan, drawn, library)
 
 
 def _made_of(arrays: list[ast.expr], program: Program, classes: bool = True) -> set[ast.AST]:
@@ -123,14 +124,20 @@ def _arranging(program: Program) -> frozenset[ast.Call]:
 
 
 def _begin_alike(plan: Plan, library: str) -> None:
-    """Let the global generator of a library begin alike where it is told to begin anywhere: `seed(None)`."""
+    """Let the global generator of a library begin alike where it is told to begin anywhere: `seed(None)`. In a function it goes
+    on as it has begun: a number there would have it draw the same each time.
+    """
     program = plan.program
     for call in (each for each in program.calls_of(SEED[library]) if _is_none(each, program) and runs(each, program)):
         given = argument(call, 0, "seed", "a")
-        if given is None:
+        statement = program.statement(call)
+        if given is not None and _is_asked_for(given, program):
+            continue  # the program may be told that there is none
+        if program.function(call) is not None and isinstance(statement, ast.Expr) and statement.value is call:
+            plan.patch(statement).remove(statement, ALIKE)
+        elif given is None:
             plan.patch(call).argument(call, "0", ALIKE)
-        elif not _is_asked_for(given, program):
-            # where it is asked for, the program may be told that there is none
+        else:
             plan.patch(given).wrap(given, "0", ALIKE)
 
 
@@ -166,7 +173,7 @@ def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST], apart: Contai
             found.append(path)
             _begin_alike(plan, library)
             if not is_seeded(program, library):
-                _seed(plan, node, library)
+                begin(plan, node, library)
     return found
 
 
@@ -183,13 +190,18 @@ def _run_by_all(owners: Iterable[ast.AST], program: Program, apart: Container[as
             waiting += run_by(call, program)
 
 
-def _seed(plan: Plan, node: ast.AST, library: str) -> None:
-    """Give the global generator of a library a seed at the start of a file."""
-    unit = plan.program.unit(node)
-    plan.world(node)
-    seed = spell(plan, node, SEED[library], at_start=True)
-    plan.spelled[(unit.source.location, SEED[library])] = seed
-    behind_start(plan, unit, f"{seed}(0)", ALIKE)
+def begin(plan: Plan, node: ast.AST, library: str) -> None:
+    """Give the global generator of a library a seed where the program of a node begins: once in each script, and in a module
+    that draws while it is imported, ahead of that.
+    """
+    program = plan.program
+    scripts = [unit for unit in program.roots if plan.may_change(unit.tree)] or [program.unit(node)]
+    ahead = (call for call in program.calls if library in draws(call, program) and runs_on_import(call, plan))
+    for unit in dict.fromkeys([*scripts, *map(program.unit, ahead)]):
+        plan.world(unit.tree)
+        seed = spell(plan, unit.tree.body[-1], SEED[library], at_start=True)
+        plan.spelled[(unit.source.location, SEED[library])] = seed
+        behind_start(plan, unit, f"{seed}(0)", ALIKE)
 
 
 def drawn_in(given: ast.expr, program: Program) -> list[str]:
@@ -340,9 +352,8 @@ def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:
         if program.matches(seed.func, _GLOBAL) and program.unit(seed) is program.unit(call):
             last[ast.unparse(seed.func)] = _of_rank(plan, seed, call)
     code = [f"{function}({value})" for function, value in last.items() if value]
-    here = program.unit(call).source.location
-    given = [plan.spelled[here, name] for name in SEED.values() if (here, name) in plan.spelled]
-    code += [f"{seed}({world.rank})" for seed in given]
+    begun = {name for _, name in plan.spelled} & {*SEED.values()}
+    code += [f"{spell(plan, call, name)}({world.rank})" for name in sorted(begun)]
     if code:
         patch.before(statement, "\n".join(dict.fromkeys(code)), _APART)
     for value in program.of(x) if x is not None else ():
