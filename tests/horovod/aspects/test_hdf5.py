@@ -88,3 +88,47 @@ def test_rank_zero_makes_it_and_all_wait(flow: str, made: str, mode: str) -> Non
     assert "if not hvd.is_initialized() or hvd.rank() == 0:" in found["files.py"].split("h5py.File")[0]
     before, _, _ = found["train.py"].partition("x, y = files.load")
     assert any(each in before for each in ("broadcast_object(None)", 'name="written"', "waiting.run("))
+
+
+LOGGER = """\
+import os
+import h5py
+
+
+class Logger:
+    def __init__(self, folder):
+        {made}
+        self.rows = self.file.create_dataset("x", shape=(64,))
+
+    def write(self, i, value):
+        self.rows[i] = value
+"""
+KEPT = {
+    "an attribute": "self.file = h5py.File(os.path.join(folder, 'log.h5'), 'w')",
+    "an attribute by name": "self.file = h5py.File(name=os.path.join(folder, 'log.h5'), mode='a')",
+    "a variable that is kept": "made = h5py.File(os.path.join(folder, 'log.h5'), 'w')\n        self.file = made",
+}
+LOGGED = """\
+import sys
+import torch
+import files
+
+data = torch.utils.data.TensorDataset(torch.ones(64, 4))
+log = files.Logger(sys.argv[1])
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, (x,) in enumerate(torch.utils.data.DataLoader(data, batch_size=8)):
+    loss = model(x).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    log.write(i, loss.item())
+"""
+
+
+@pytest.mark.parametrize("kept", KEPT)
+def test_where_it_goes_on_to_be_written_other_ranks_have_one_of_their_own(kept: str) -> None:
+    """Two processes that open the same file to write fail."""
+    found = rewritten_files({"train.py": LOGGED, "files.py": LOGGER.format(made=KEPT[kept])})
+    line = next(each for each in found["files.py"].splitlines() if "h5py.File(" in each)
+    assert 'if os.environ.get("RANK", "0") == "0" else' in line and "tempfile.mkdtemp()" in line

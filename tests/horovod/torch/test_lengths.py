@@ -50,6 +50,7 @@ def step(a, b):
 
 """
 LOADERS = {
+    "shuffled": "DataLoader(data, batch_size=8, shuffle=True)",
     "a sampler": "DataLoader(data, batch_size=8, sampler=Backwards(data))",
     "batches": "DataLoader(data, batch_sampler=[list(range(i, i + 8)) for i in range(0, 64, 8)])",
 }
@@ -74,6 +75,7 @@ WAYS = {
     "the last": "for i, (a, b) in enumerate(loader):\n    step(a, b)\n    if i == len(loader) - 1:\n        print(1)\n",
     "in a variable": "turns = len(loader)\ntotal = 0.0\nfor a, b in loader:\n    total += step(a, b)\nprint(total / turns)\n",
     "a mean": "total = 0.0\nfor a, b in loader:\n    total += step(a, b)\nprint(total / len(loader))\n",
+    "a mean of samples": "total = 0.0\nfor a, b in loader:\n    total += 8 * step(a, b)\nprint(total / len(loader.sampler))\n",
     "a mean, and a sum": "total = 0.0\nfor a, b in loader:\n    total += step(a, b)\nprint(total)\nprint(total / len(loader))\n",
     "half of it": "for i, (a, b) in enumerate(loader):\n    if i >= len(loader) // 2:\n        break\n    step(a, b)\n"
     "print(i / len(loader))\n",

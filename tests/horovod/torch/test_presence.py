@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from distml.rewrites.horovod.flows.pytorch.presence import is_set_before
+from distml.rewrites.horovod.aspects.presence import is_set_before
 from distml.source.project import Project
 from distml.training.program import Program
 

@@ -6,7 +6,7 @@ Where the order of what is dealt out comes from the same generator, HVD305 says 
 from __future__ import annotations
 
 import pytest
-from horovod.torch.programs import outcome
+from horovod.torch.programs import outcome, rewritten_files
 
 HEAD = """
 import random
@@ -108,3 +108,52 @@ for epoch in range(3):
 def test_one_generator_for_an_order_and_for_dropout_is_named(dropout: str, said: bool) -> None:
     codes = {each.code for each in outcome(DEALT.format(dropout=dropout), "ddp").plan.warnings}
     assert "HVD302" in codes and ("HVD305" in codes) is said
+
+
+ROWS = """
+import random
+import numpy
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+def loader(data):
+    return DataLoader(data, batch_size=8, shuffle=True)
+
+
+class Rows(Dataset):
+    def __init__(self):
+        self.x = torch.ones(64, 4)
+
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, i):
+        return self.x[i] * {drawn}, torch.zeros(1)
+"""
+SCRIPT = """
+import torch
+from torch import nn
+from rows import Rows, loader
+
+data = Rows()
+first = data.__getitem__(3)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for a, b in loader(data):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(a), b).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("drawn", ["random.random()", "numpy.random.rand()", "torch.rand(1)"])
+@pytest.mark.parametrize("scripts", [("train.py",), ("train.py", "again.py")])
+def test_each_script_gets_numbers_of_each_rank_whatever_it_imports(drawn: str, scripts: tuple[str, ...]) -> None:
+    """What is drawn in front of training has one seed, and samples have one of each rank: in every script that trains."""
+    files = rewritten_files({"rows.py": ROWS.format(drawn=drawn), **dict.fromkeys(scripts, SCRIPT)})
+    for script in scripts:
+        lines = files[script].splitlines()
+        own = next(at for at, line in enumerate(lines) if line.endswith("+ dist.get_rank())"))
+        assert any("seed(agreed(" in line for line in lines[:own])
+        assert lines[own].startswith(("random.seed", "np.random.seed", "numpy.random.seed", "torch.manual_seed"))

@@ -261,8 +261,11 @@ class Calls:
         return frozenset(v for each in names for v in self.module_of(unit, each)) or None
 
     def _namespace(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
-        """A module, as the table of its names."""
-        return frozenset(each for each in given.first if isinstance(each, Module)) or frozenset({Module(unit.source)})
+        """A module, as the table of its names, or what a library made, as that of its attributes."""
+        if not node.args:
+            return frozenset({Module(unit.source)})
+        made = {Foreign(f"{each.name}.__dict__", each.node) for each in given.first if isinstance(each, Foreign)}
+        return frozenset({*made, *(each for each in given.first if isinstance(each, Module))})
 
     def _new_dict(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
         return self._keyed(given, node, unit, defaults=False)

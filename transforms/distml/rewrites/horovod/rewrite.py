@@ -90,8 +90,8 @@ def plan_of(program: Program, options: Options, editable: Iterable[str], shared:
             inner.by_rank_zero(plan)
             pictures.by_rank_zero(plan)
             helpers.by_rank_zero(plan)
-            opened.apart(plan)
             hdf5.first_only(plan)
+            opened.apart(plan)
             written.wait(plan)
             for ask in plan.ends:
                 ask()

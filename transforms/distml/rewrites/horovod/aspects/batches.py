@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
+from distml.rewrites.horovod.aspects.presence import set_in_turn
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.source.nodes import walk
 from distml.training.around import Looping, own_nodes
@@ -315,7 +316,10 @@ class Batches:
 
     def _outlasts(self, name: str, place: ast.expr) -> bool:
         """Whether a variable holds one object in all turns, or what is made of what it held."""
-        for store in (each for each in own_nodes(self.loop, ast.Name) if each.id == name):
+        named = [each for each in own_nodes(self.loop, ast.Name) if each.id == name]
+        if all(set_in_turn(self.program, each, self.loop) for each in named if not self._sets(each)):
+            return not named
+        for store in named:
             if isinstance(store.ctx, ast.Store):
                 above = self.program.statement(store)
                 loads = names_in(getattr(above, "value", above))
@@ -323,6 +327,11 @@ class Batches:
                 if above is self.loop or not (isinstance(above, ast.AugAssign) or name in loads or under):
                     return False
         return True
+
+    def _sets(self, name: ast.Name) -> bool:
+        """Whether a variable gets a value here that is not made of its old one."""
+        above = self.program.parent(name)
+        return isinstance(name.ctx, ast.Store) and not (isinstance(above, ast.AugAssign) and above.target is name)
 
     def _begins_before(self, target: ast.Subscript, frame: Frame) -> bool:
         root = root_of(target)

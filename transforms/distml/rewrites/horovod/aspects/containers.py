@@ -7,11 +7,14 @@ up; the largest and smallest numbers are those of all ranks. What none of these 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable as Function
 from collections.abc import Iterator, Mapping
+from textwrap import indent
 from typing import Literal, NamedTuple, Protocol
 
 from distml.rewrites.horovod.aspects.batches import Batches, Filling, How, item_of
+from distml.rewrites.horovod.aspects.presence import only_where
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
@@ -131,7 +134,16 @@ class Containers:
         else:
             code = self.code(loop, kept)
         divided = self.phases.get(loop) if kept.way in ("gather", "sum") else None
-        patch.after(loop, f"if {divided}:\n    {code}" if divided else code, _NOTES[kept.way])
+        self.behind(loop, kept.place, f"if {divided}:\n    {code}" if divided else code, _NOTES[kept.way])
+
+    def behind(self, loop: Looping, place: str, code: str, note: Note) -> None:
+        """Ask for a statement about a place behind a loop, under the condition of the loop's own where that alone has set it."""
+        root = re.split(r"[.\[]", place)[0]
+        found = [only_where(self.program, each, loop) for each in own_nodes(loop, ast.Name) if each.id == root]
+        tests = {each and ast.unparse(each) for each in found}
+        if len(tests) == 1 and found[0] is not None and self.uniform.holds(found[0]):
+            code = f"if {tests.pop()}:\n{indent(code, '    ')}"
+        self.plan.patch(loop).after(loop, code, note)
 
     # What becomes of a place
 

@@ -58,6 +58,7 @@ _OPENS = (
     _Form(re.compile(r"imageio(\.v[23])?\.get_writer"), (0, "uri"), _ALWAYS, "w", FILE),
     _Form(re.compile(r"pandas\.ExcelWriter"), (0, "path"), (-1, "mode"), "w", FILE),
 )
+_HDF5 = (_Form(re.compile(r"h5py\.File"), (0, "name"), (1, "mode"), "r", FILE),)
 _EVENTS = (
     _Form(
         re.compile(r"(torch\.utils\.tensorboard|tensorboardX?)(\.writer)?\.SummaryWriter"),
@@ -119,6 +120,11 @@ def opened_by(call: ast.Call, program: Program) -> Opened | None:
                 if path is not None and isinstance(said, ast.Constant) and isinstance(said.value, str):
                     return Opened(path, said.value, found.instead)
     return None
+
+
+def locked(call: ast.Call, program: Program) -> Opened | None:
+    """The file that a call opens, and that no two processes can open to write."""
+    return _opened(call, program, _HDF5)
 
 
 def logged(call: ast.Call, program: Program) -> Opened | None:

@@ -21,6 +21,12 @@ DRAWS = re.compile(
     r"|sklearn\.(utils\.(\w+\.)?(shuffle|resample)|datasets\.make_\w+)|pandas\..*\.sample"
     r"|torch_geometric\.datasets\.[\w.()\[\]]+\.shuffle|torchtext\.(legacy\.)?data\.(\w+\.)*\w*Iterator(\.splits)?"
 )
+CHANCE = re.compile(
+    r"torch\.nn\.(modules\.dropout\.|functional\.)?\w*[dD]ropout\w*"
+    r"|torchvision\.transforms\.(v2\.|transforms\.)?(Random\w+|ColorJitter|AutoAugment|RandAugment|TrivialAugmentWide|AugMix|ElasticTransform)"
+)
+"""Layers, functions and changes of pictures that do what chance says."""
+NOISE = re.compile(r"torch\.(rand|randn)(_like)?|torch\.(normal|bernoulli)")
 _GENERATORS = {"sklearn": "numpy", "pandas": "numpy", "torchtext": "random", "torch_geometric": "torch"}
 """From which generator a library draws."""
 _PLAIN = frozenset({"generator", "random_state"})

@@ -83,13 +83,13 @@ class Means:
                 for place, whole in sums.items():
                     self.between(loop, place, partial(self._code, loop, place, whole))
                     if place not in totals and read_outside(self.program, loop, place):
-                        self.plan.patch(loop).after(loop, self._code(loop, place, whole), _MEAN)
+                        self.containers.behind(loop, place, self._code(loop, place, whole), _MEAN)
                 self.containers.name_windows(loop, {place for place, whole in sums.items() if whole})
                 for place in sorted(totals):
                     if sums.get(place):
                         self.containers.put(loop, Kept(place, "gather", stored=False))
                     else:
-                        self.plan.patch(loop).after(loop, f"{place} = {self._total(loop, place)}", _SUM)
+                        self.containers.behind(loop, place, f"{place} = {self._total(loop, place)}", _SUM)
                 if loop not in numbers:
                     self._contained(loop, {*sums, *totals})
                 for name, held in dict(self._ratios(loop, sums)).items():
@@ -98,14 +98,14 @@ class Means:
                     code = f"{name} = {words(loop, name)}"
                     self.between(loop, name, partial(str, code))
                     if read_outside(self.program, loop, name):
-                        self.plan.patch(loop).after(loop, code, _MEAN)
+                        self.containers.behind(loop, name, code, _MEAN)
                 for name in dict.fromkeys(self._singles(loop)):
                     if name not in sums:
                         self._tell(loop, name)
                 for place in dict.fromkeys(self._latest(loop)):
                     self.between(loop, place, partial(self._code, loop, place, False))
                     if self._read_behind(loop, place):
-                        self.plan.patch(loop).after(loop, self._code(loop, place, False), _MEAN)
+                        self.containers.behind(loop, place, self._code(loop, place, False), _MEAN)
 
     def average_each(self, passes: Iterable[ast.comprehension]) -> None:
         """What comprehensions over divided data give: numbers become means item by item, anything else is warned of."""

@@ -14,6 +14,7 @@ from distml.rewrites.horovod.aspects.destinations import (
     FILE,
     FOLDER,
     Opened,
+    locked,
     logged,
     opened,
     opens_to_write,
@@ -53,7 +54,8 @@ def apart(plan: Plan) -> None:
         if unit.source.location not in plan.worlds and unit in plan.program.roots:
             continue
         for call in nodes_in(unit.tree, ast.Call):
-            found = opened(call, plan.program) or logged(call, plan.program) or recorded(call, plan.program)
+            ways = (way(call, plan.program) for way in (opened, locked, logged, recorded))
+            found = next(filter(None, ways), None)
             if found is not None and found.to_write and started(plan, call) and runs(call, plan.program):
                 if not guarded(plan.program.statement(call), plan):
                     _open(plan, call, found)
@@ -70,7 +72,7 @@ def _open(plan: Plan, call: ast.Call, found: Opened) -> None:
             plan.patch(call).keyword(call, "log_dir", f"None if {first} else {own}", _EVENTS)
         else:
             plan.patch(call).wrap(found.path, f"{{}} if {first} else {own}", _EVENTS)
-    elif found.path is not None and not is_read(plan, found.path):
+    elif found.path is not None and not is_read(plan, found.path, opening=[call]):
         plan.patch(call).wrap(found.path, _or_nowhere(plan, call, found.path, found.instead), _NOTE)
 
 

@@ -17,7 +17,16 @@ from distml.training.callsites import argument, called, iterated, stored
 from distml.training.counting import COUNTS
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import mentions, method_name, names_in, nodes_in, receiver_of, targets_of, values_given
+from distml.training.syntax import (
+    is_literal,
+    mentions,
+    method_name,
+    names_in,
+    nodes_in,
+    receiver_of,
+    targets_of,
+    values_given,
+)
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Function, Instance
 
 _SETTINGS = tuple(
@@ -81,7 +90,7 @@ class Uniform:
             return self._counted(node, depth - 1)
         if isinstance(node, ast.Compare) and all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops):
             if not any(type(getattr(each, "value", None)) is int for each in node.comparators):  # else it means `==`
-                return True
+                return self._there_alike(node.left, depth - 1)
         if names and all(map(_OBJECTS.fullmatch, names)) and self._there(node):
             return True
         if isinstance(node, ast.Name):
@@ -95,6 +104,20 @@ class Uniform:
         if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
             return False
         return all(self.holds(child, depth - 1) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+
+    def _there_alike(self, node: ast.expr, depth: int) -> bool:
+        """Whether a variable is None on all ranks or on none: no condition of a rank's own makes it that."""
+        owner = self.program.unit(node).lexical.owner_at(node.id, node) if isinstance(node, ast.Name) else None
+        if owner is None or not isinstance(node, ast.Name) or not depth:
+            return True
+        emptied = [each for each in nodes_in(owner, ast.Assign) if is_literal(each.value, None)]
+        emptied = [each for each in emptied if any(ast.unparse(target) == node.id for target in each.targets)]
+        if not all(map(self.steady, emptied)):
+            return False
+        shift = 1 if isinstance(self.program.parent(owner), ast.ClassDef) else 0
+        calls = self.callers.get(owner, ()) if isinstance(owner, Function) else ()
+        given = [each for call in calls for each in _given(owner, node.id, call, shift)]  # type: ignore[arg-type]
+        return all(self._there_alike(each, depth - 1) for each in given)
 
     def _there(self, node: ast.expr) -> bool:
         """Whether an expression stands for objects or None alone: to ask for its truth is to ask if there is any."""

@@ -106,10 +106,10 @@ def _plan(study: Study, state: BatchState, plan: Plan) -> None:
         Arranged(study, plan, spelling, loaders.orders).agree()
     parallel = plan.options.wraps_models and whole and place is not None and single.wrap(place)
     if not parallel:
-        gradients.average(simple and not plan.options.wraps_models)
+        gradients.average(simple and not plan.options.wraps_models, Decisions(study, plan, spelling).own)
         optimizers.broadcast()
-    for each in optimizers.places[:1]:
-        seeds.by_rank(each, shard == "steps")
+    if optimizers.places:
+        seeds.by_rank(optimizers.places, shard == "steps")
     if shard != "none":
         state.agree(plan, spelling)
     statistics = Statistics(study, plan, spelling, optimizers)

@@ -91,6 +91,10 @@ class Decisions:
                     if not self.uniform.holds(call.args[0]):
                         self.plan.patch(call).wrap(call.args[0], self.spelling.mean(call.args[0]), _MEAN)
 
+    def own(self, node: ast.If | ast.IfExp) -> bool:
+        """Whether each rank decides a condition for itself."""
+        return not self.uniform.holds(node.test) and not (isinstance(node, ast.If) and self._matters(node))
+
     def ask(self) -> None:
         """Have rank 0 ask a person, and tell all ranks the answer."""
         for call in self._questions():

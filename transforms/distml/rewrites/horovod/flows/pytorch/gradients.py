@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable as Function
 from collections.abc import Iterator
+from textwrap import indent
 
 from distml.rewrites.horovod.aspects.purity import reads_only
+from distml.rewrites.horovod.flows.pytorch import passes
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import LIBRARY, Step, Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
@@ -30,6 +33,11 @@ _WRAPPED = Note(
 _AVERAGED = Note(
     "gradients averaged over all ranks before the step",
     "ranks see different data; their average gradient is that of the global batch",
+    "average-gradients",
+)
+_FILLED = Note(
+    _AVERAGED.what,
+    f"{_AVERAGED.reason}; a rank may leave a layer out of its forward pass, and then adds a gradient of zero",
     "average-gradients",
 )
 _EARLY = Note(
@@ -70,13 +78,13 @@ class Gradients:
                     if not (isinstance(above, ast.Call) and above.func is node):
                         yield node
 
-    def average(self, wrapped: bool) -> None:
-        """Ask for the averaging of all steps."""
+    def average(self, wrapped: bool, own: Function[[ast.If | ast.IfExp], bool]) -> None:
+        """Ask for the averaging of all steps; `own` conditions are those that each rank decides for itself."""
         if wrapped:
             self._wrap()
         else:
             for step in self.study.steps:
-                self._in_front(step)
+                self._in_front(step, passes.apart(self.study, step, own))
 
     # Whether the simple form serves
 
@@ -209,15 +217,15 @@ class Gradients:
         patch.before(statement, f"with {optimizer}.skip_synchronize():\n    {ast.unparse(statement)}", _EARLY)
         patch.remove(statement, _EARLY)
 
-    def _in_front(self, step: Step) -> None:
+    def _in_front(self, step: Step, apart: bool) -> None:
         place = self._place(step)
-        code = self.spelling.averaged(place, ast.unparse(step.optimizer))
+        code = self.spelling.averaged(place, ast.unparse(step.optimizer), apart)
         branch = self.program.parent(self.program.statement(step.call))
         if isinstance(branch, ast.If) and not branch.orelse and reads_only(branch.test, self.program):
             earlier = self._in_block(branch, step)
             if earlier is not branch:
-                place, code = earlier, f"if {ast.unparse(branch.test)}:\n    {code}"
-        self.plan.patch(place).before(place, code, _AVERAGED)
+                place, code = earlier, f"if {ast.unparse(branch.test)}:\n{indent(code, '    ')}"
+        self.plan.patch(place).before(place, code, _FILLED if apart else _AVERAGED)
 
     def _place(self, step: Step) -> ast.stmt:
         """The statement in front of which gradients must be averaged: the step, or what reads gradients for it."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from distml.rewrites.horovod.aspects.presence import is_set_before
 from distml.rewrites.horovod.aspects.rates import change_each
 from distml.rewrites.horovod.flows.pytorch.parameters import of_models
-from distml.rewrites.horovod.flows.pytorch.presence import is_set_before
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable as Function
 from collections.abc import Iterator
+from itertools import combinations
 from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.pytorch.statistics import KEEPS
-from distml.rewrites.horovod.flows.pytorch.study import Study, graded
+from distml.rewrites.horovod.flows.pytorch.study import Step, Study, graded
 from distml.source.nodes import walk
+from distml.training.around import block_of, leaves
 from distml.training.callsites import positional
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -42,7 +45,9 @@ class Turns:
         self.study, self.program = study, study.program
         self._reach = study.reach(forwards)
         self.turns = {turn for backward in study.backwards for turn in self._of(backward, 4)}
-        self._called = self._functions()
+        calls = [call for call in self.program.calls if any(turn.holds(self.study, call) for turn in self.turns)]
+        self._called = _reached(study, calls)
+        """The functions that are called in a turn: losses may be made of their results."""
 
     def _of(self, node: ast.Call, depth: int) -> Iterator[Turn]:
         function, loop = self.program.function(node), self.study.loop(node)
@@ -51,18 +56,6 @@ class Turns:
                 yield from self._of(call, depth - 1)
         else:
             yield Turn(function, loop)
-
-    def _functions(self) -> set[ast.AST]:
-        """The functions that are called in a turn: losses may be made of their results."""
-        found: set[ast.AST] = set()
-        waiting = [call for call in self.program.calls if any(turn.holds(self.study, call) for turn in self.turns)]
-        while waiting:
-            call = waiting.pop()
-            for function in self.study.run_by(call) if graded(self.program, call) else ():
-                if function not in found:
-                    found.add(function)
-                    waiting += list(nodes_in(function, ast.Call))
-        return found
 
     def hold(self, call: ast.Call) -> bool:
         """Whether a forward pass may lead to gradients."""
@@ -74,7 +67,9 @@ class Turns:
     def several(self, forwards: list[ast.Call]) -> bool:
         """Whether several forward passes may lead to one backward pass."""
         held = [call for call in forwards if self.hold(call)]
-        crowded = any(len([call for call in held if not self._elsewhere(turn, call)]) > 1 for turn in self.turns)
+        turns = ([call for call in held if not self._elsewhere(turn, call)] for turn in self.turns)
+        pairs = (pair for calls in turns for pair in combinations(calls, 2))
+        crowded = any(not _exclude(self.program, one, other) for one, other in pairs)
         return crowded or any(not any(self._once(turn, call) for turn in self.turns) for call in held)
 
     def _elsewhere(self, turn: Turn, call: ast.Call) -> bool:
@@ -90,6 +85,19 @@ class Turns:
             return loop is turn.loop
         callers = self.study.callers.get(function, []) if function is not None else []
         return loop is None and len(callers) == 1 and self._once(turn, callers[0])
+
+
+def _reached(study: Study, calls: list[ast.Call]) -> set[ast.AST]:
+    """The functions that run, with gradients, where calls are made."""
+    found: set[ast.AST] = set()
+    waiting = [*calls]
+    while waiting:
+        call = waiting.pop()
+        for function in study.run_by(call) if graded(study.program, call) else ():
+            if function not in found:
+                found.add(function)
+                waiting += nodes_in(function, ast.Call)
+    return found
 
 
 def one_backward_each(study: Study, forwards: list[ast.Call]) -> bool:
@@ -111,20 +119,41 @@ def one_backward_each(study: Study, forwards: list[ast.Call]) -> bool:
             return False
         if function is not None and function not in reach.functions and len(study.callers.get(function, ())) > 1:
             return False
-    pairs = ((one, other) for i, one in enumerate(backwards) for other in backwards[i + 1 :])
-    return not any(_in_sequence(study, one, other) for one, other in pairs)
+    return not any(_in_sequence(study, one, other) for one, other in combinations(backwards, 2))
 
 
 def _in_sequence(study: Study, one: ast.Call, other: ast.Call) -> bool:
     """Whether two backward passes can run one after the other in a turn of a loop."""
     if study.program.function(one) is not study.program.function(other) or study.loop(one) is not study.loop(other):
         return False
-    for above in study.program.ancestors(one):
-        if isinstance(above, ast.If):
-            branches = [{id(n) for each in block for n in walk(each)} for block in (above.body, above.orelse)]
-            if any(id(one) in here and id(other) in there for here, there in (branches, branches[::-1])):
-                return False
-    return True
+    return not _exclude(study.program, one, other)
+
+
+def _exclude(program: Program, one: ast.AST, other: ast.AST) -> bool:
+    """Whether only one of two nodes runs each time that what is around both does: they are in different arms of a condition."""
+    arms = {id(above): arm for above, arm in _arms(program, one)}
+    return any(arms.get(id(above), arm) != arm for above, arm in _arms(program, other))
+
+
+def _arms(program: Program, node: ast.AST) -> Iterator[tuple[ast.AST, int]]:
+    """The conditions around a node, or in front of it where one arm leaves, with the arm of each that leads to the node."""
+    below = node
+    for above in program.ancestors(node):
+        if isinstance(above, ast.FunctionDef | ast.Lambda | ast.For | ast.While):
+            earlier = block_of(below, program) if isinstance(below, ast.stmt) else []
+            yield from _left_in_front(earlier, below)
+            return
+        if isinstance(above, ast.If | ast.IfExp) and below is not above.test:
+            yield above, int(below in above.orelse if isinstance(above, ast.If) else below is above.orelse)
+        if isinstance(below, ast.stmt) and isinstance(above, ast.stmt):
+            yield from _left_in_front(block_of(below, program), below)
+        below = above
+
+
+def _left_in_front(block: list[ast.stmt], node: ast.AST) -> Iterator[tuple[ast.AST, int]]:
+    for earlier in block[: block.index(node)] if node in block else ():
+        if isinstance(earlier, ast.If) and leaves(earlier.body) != leaves(earlier.orelse):
+            yield earlier, int(leaves(earlier.body))
 
 
 def keeps_buffers(program: Program) -> bool:
@@ -154,6 +183,33 @@ def partly(program: Program) -> bool:
             elif isinstance(node, ast.ClassDef) and _leaves_out(program, node):
                 return True
     return False
+
+
+def apart(study: Study, step: Step, own: Function[[ast.If | ast.IfExp], bool]) -> bool:
+    """Whether a rank may leave out layers before a step that another goes through, by a condition that is each rank's `own`."""
+    loops: list[ast.AST] = [*study.loops_of(step.call)]
+    within = _reached(study, [call for loop in loops for call in nodes_in(loop, ast.Call)])
+    chosen = {node for part in (*loops, *within) for node in walk(part) if isinstance(node, ast.If | ast.IfExp)}
+    return any(_differ(each, study.program) and own(each) for each in chosen)
+
+
+def _differ(branch: ast.If | ast.IfExp, program: Program) -> bool:
+    """Whether one arm of a condition calls layers or models that the other does not call, up to the end of the block."""
+    arms: list[list[ast.AST]] = [[branch.body], [branch.orelse]] if isinstance(branch, ast.IfExp) else []
+    if isinstance(branch, ast.If):
+        block = block_of(branch, program)
+        rest = block[block.index(branch) + 1 :]
+        arms = [[*arm, *([] if leaves(arm) else rest)] for arm in (branch.body, branch.orelse)]
+    one, other = ({ast.unparse(each.func) for part in arm for each in _layers(part, program)} for arm in arms)
+    return one != other
+
+
+def _layers(part: ast.AST, program: Program) -> Iterator[ast.Call]:
+    """The calls of layers and models that have gradients."""
+    for call in nodes_in(part, ast.Call):
+        names = program.names(call.func)
+        if any(_WEIGHED.match(name) and name.endswith((")", "]")) for name in names) and graded(program, call):
+            yield call
 
 
 def _calls_layer(branch: ast.AST, own: str) -> bool:
@@ -229,7 +285,7 @@ _OF_WEIGHTS = frozenset(
     "data parameters named_parameters state_dict load_state_dict requires_grad requires_grad_ train eval apply size shape".split()
 )
 _WEIGHED = re.compile(
-    r"torch\.nn\.([\w.]*(Linear|Conv|Embedding|LSTM|GRU|RNN|BatchNorm|LayerNorm|Sequential|Parameter)|(modules\.)?(module\.)?Module\(\)$)"
+    r"torch\.nn\.([\w.]*(Linear|Conv|Embedding|LSTM|GRU|RNN|BatchNorm|LayerNorm|Sequential|Parameter|Module(List|Dict))|(modules\.)?(module\.)?Module\(\)$)"
     r"|torchvision\.models\.|timm\.create_model\(\)$"
 )
 """What makes layers with weights: torch's, models of the program, and those of libraries."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from distml.rewrites.horovod.aspects.anchors import anchor_of
-from distml.rewrites.horovod.aspects.drawing import DRAWS, draws, kinds_of
+from distml.rewrites.horovod.aspects.drawing import CHANCE, DRAWS, NOISE, draws, kinds_of
 from distml.rewrites.horovod.aspects.purposes import Walk
 from distml.rewrites.horovod.aspects.setup import at_start, behind_start
 from distml.rewrites.horovod.flows.pytorch.optimizers import Place
@@ -48,12 +48,6 @@ TOGETHER = Note(
 _PARAMETER = "torch.nn.Parameter()"
 _MAKES = re.compile(r"torch\.nn\.(?!functional|init|utils)(\w+\.)*[A-Z]\w*(\.from_pretrained)?")
 """What makes weights of what it is given."""
-_CHANCE = re.compile(
-    r"torch\.nn\.(modules\.dropout\.|functional\.)?\w*[dD]ropout\w*"
-    r"|torchvision\.transforms\.(v2\.|transforms\.)?(Random\w+|ColorJitter|AutoAugment|RandAugment|TrivialAugmentWide|AugMix|ElasticTransform)"
-)
-"""Layers, functions and changes of pictures that do what chance says."""
-_NOISE = re.compile(r"torch\.(rand|randn)(_like)?|torch\.(normal|bernoulli)")
 _ITEMS = frozenset({"__getitem__", "__iter__"})
 """By which methods loaders ask data sets for samples."""
 
@@ -69,6 +63,8 @@ class Seeds:
         self.together = set[str]()
         """The generators from which the order of samples is drawn in training."""
         self.surely = self._kinds_of([each for each in calls if not self._under_condition(each)])
+        self._names: dict[tuple[ast.Module, str], str] = {}
+        """How files call the modules of generators, also where the import is new."""
 
     def _kinds_of(self, calls: list[ast.Call]) -> set[str]:
         seeds = {name for each in calls if each.args or each.keywords for name in self.program.names(each.func)}
@@ -107,13 +103,18 @@ class Seeds:
             template, seed = ALIKE[kind]
             apart = "\n\n" if self.plan.options.backend == "ddp" else ""
             if name is None:
-                known = name_of(entry.tree, kind)
-                name = known or self.plan.patch(entry.tree).free(kind)
-                code = f"import {kind}" if name == kind else f"import {kind} as {name}"
-                behind_start(self.plan, entry, code, TOGETHER, imports=True)
+                name = self._imported(entry, kind, TOGETHER)
             given = self.spelling.first(entry.tree, seed.format(name=name))
             at_start(self.plan, entry, apart + template.replace("{name}", name).replace("{}", given), TOGETHER)
             self.seeded.add(kind)
+
+    def _imported(self, unit: Unit, kind: str, note: Note) -> str:
+        """The name under which a file imports the module of a generator from now on."""
+        name = self._names[unit.tree, kind] = name_of(unit.tree, kind) or self.plan.patch(unit.tree).free(kind)
+        behind_start(
+            self.plan, unit, f"import {kind}" if name == kind else f"import {kind} as {name}", note, imports=True
+        )
+        return name
 
     def _prepared(self, call: ast.Call) -> set[str]:
         """The generators that a call draws from before training, where it draws no weights of models, which are broadcast."""
@@ -136,33 +137,35 @@ class Seeds:
         """What runs before training, methods of models among it."""
         return Ahead(self.program, self.study.stepping, self.study.training, lambda _: False)
 
-    def by_rank(self, place: Place, shuffled: bool) -> None:
-        """Numbers of its own for each rank in training, for generators that are seeded alike.
+    def by_rank(self, places: list[Place], shuffled: bool) -> None:
+        """Numbers of its own for each rank in training, for generators that are seeded alike: once in each script.
 
-        `shuffled`: loaders draw the order of samples from that of PyTorch.
+        `places`: where training begins. `shuffled`: loaders draw the order of samples from that of PyTorch.
         """
         trees = [unit.tree for unit in self.program.units.values()]
         loops = [node for tree in trees for node in walk(tree) if isinstance(node, LOOPS)]
         training = [loop for loop in loops if self.study.stepping.holds(loop)]
-        kinds = {kind for loop in training for kind in drawn(self.study, loop, DRAWS, 3)}
         asked = [node for tree in trees for node in nodes_in(tree, ast.FunctionDef) if node.name in _ITEMS]
-        kinds |= {kind for each in asked for kind in drawn(self.study, each, DRAWS, 3)}
-        by_chance = any(self.program.matches(call.func, _CHANCE) for call in self.program.calls)
-        if shuffled or by_chance:
-            kinds.add("torch")
-        noise = by_chance or any(drawn(self.study, loop, _NOISE, 3) for loop in training)
+        kinds = {kind for each in (*training, *asked) for kind in drawn(self.study, each, DRAWS, 3)}
+        by_chance = any(self.program.matches(call.func, CHANCE) for call in self.program.calls)
+        kinds |= {"torch"} if shuffled or by_chance else set()
         kinds -= {kind for loop in loops if isinstance(loop, ast.While) for kind in self._steering(loop)}
+        noise = by_chance or any(drawn(self.study, loop, NOISE, 3) for loop in training)
         if noise and "torch" in self.together:
             what = "all ranks draw the same random numbers in training: the order of what is dealt out may come from there too"
-            self.plan.warn("HVD305", place.statement, what, "shuffle by a generator of its own")
-        unit = self.program.unit(place.statement)
-        for kind in sorted(kinds & self.seeded - self.together):
-            world = self.plan.world(place.statement)
-            name = world.torch if kind == "torch" else name_of(unit.tree, kind)
-            if name:
-                code = _OWN[kind].format(rank=world.rank, name=name)
-                patch = self.plan.patch(place.statement)
-                (patch.after if place.behind else patch.before)(place.statement, code, _BY_RANK)
+            self.plan.warn("HVD305", places[0].statement, what, "shuffle by a generator of its own")
+        firsts = {self.program.unit(each.statement): each for each in reversed(places)}
+        scripts = [place for unit, place in firsts.items() if unit in self.program.roots]
+        for place in scripts or places[:1]:
+            for kind in sorted(kinds & self.seeded - self.together):
+                self._own(place, kind)
+
+    def _own(self, place: Place, kind: str) -> None:
+        unit, world = self.program.unit(place.statement), self.plan.world(place.statement)
+        name = world.torch if kind == "torch" else name_of(unit.tree, kind) or self._names.get((unit.tree, kind))
+        code = _OWN[kind].format(rank=world.rank, name=name or self._imported(unit, kind, _BY_RANK))
+        patch = self.plan.patch(place.statement)
+        (patch.after if place.behind else patch.before)(place.statement, code, _BY_RANK)
 
     def _steering(self, loop: ast.While) -> set[str]:
         """The generators that decide how far a turn of a loop goes, and so how many turns it makes."""

@@ -66,4 +66,7 @@ class Shares:
                     return True
                 if self.loops.makers(source.args[0]) & (self.loaders.counted | self.study.parted):
                     return True
+                of = source.args[0]  # a distributed sampler has the samples of a rank
+                if isinstance(of, ast.Attribute) and of.attr in ("sampler", "batch_sampler"):
+                    return bool(self.loops.makers(of.value) & self.loaders.sampled)
         return False

@@ -67,6 +67,16 @@ def {name}(optimizer):
     for gradient, mean in zip(gradients, flat.split([gradient.numel() for gradient in gradients])):
         gradient.copy_(mean.view_as(gradient))
 '''
+_FILLED = '''
+
+def {name}(optimizer):
+    """A gradient that this rank lacks and another has, since a layer took no part here, is zero."""
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    {parts}
+    for p, *used in zip(parameters, *parts):
+        if p.grad is None and any(used):
+            p.grad = {torch}.zeros_like(p)
+'''
 _BROADCAST = '''
 
 def {name}(tensors):
@@ -211,9 +221,11 @@ class Spelling:
         parts = self._written("parts", node, value)
         return f"{helper(self.plan, node, name, text, parts=parts, **words)}({code})"
 
-    def averaged(self, node: ast.AST, optimizer: str) -> str:
-        """Statements: the gradients of an optimizer become their means over all ranks."""
-        return self._written("gradients", node, optimizer)
+    def averaged(self, node: ast.AST, optimizer: str, apart: bool) -> str:
+        """Statements: the gradients of an optimizer become their means over all ranks; `apart`: a rank may lack some of them."""
+        held = "[p.grad is not None for p in parameters]"
+        filled = self._together(node, "fill_gradients", _FILLED, optimizer, held) + "\n" if apart else ""
+        return filled + self._written("gradients", node, optimizer)
 
     def broadcast_model(self, node: ast.AST, model: str) -> str:
         """Statements: the weights and buffers of a model become those of rank 0."""

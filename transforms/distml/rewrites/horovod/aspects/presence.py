@@ -24,8 +24,35 @@ def is_set_before(program: Program, name: str, statement: ast.stmt) -> bool:
         return True
     if not isinstance(owner, ast.Module) and any(each.arg == root for each in arguments(owner)):
         return True
+    return _set_between(program, root, statement, owner)
+
+
+def set_in_turn(program: Program, name: ast.Name, loop: ast.AST) -> bool:
+    """Whether each turn of a loop gives a variable a value before it comes to where it is read."""
+    return _set_between(program, name.id, program.statement(name), loop)
+
+
+def only_where(program: Program, name: ast.Name, loop: ast.stmt) -> ast.expr | None:
+    """The condition under which alone a loop reads a variable, if the variable may not be set otherwise."""
+    owner = program.unit(name).lexical.owner_at(name.id, name)
+    if owner is owner_of(loop, program):
+        present = is_set_before(program, name.id, loop)
+    else:
+        present = not isinstance(owner, ast.Module) or _sets(owner.body, name.id)
+    below: ast.AST = name
+    for above in () if present else program.ancestors(name):
+        if above is loop:
+            break
+        if isinstance(above, ast.If) and below is not above.test:
+            return above.test if below in above.body else ast.UnaryOp(ast.Not(), above.test)
+        below = above
+    return None
+
+
+def _set_between(program: Program, root: str, statement: ast.stmt, outer: ast.AST) -> bool:
+    """Whether each path from the beginning of `outer`, a function or loop, to a statement gives a variable a value."""
     current: ast.AST | None = statement
-    while isinstance(current, ast.stmt | ast.ExceptHandler) and current is not owner:
+    while isinstance(current, ast.stmt | ast.ExceptHandler) and current is not outer:
         if isinstance(current, ast.stmt):
             block = block_of(current, program)
             if _sets(block[: block.index(current)], root):
