@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
-from distml.training.callsites import argument, called
+from distml.training.callsites import argument, argument_for, called, positional
 from distml.training.program import Program
 from distml.training.values import Constant
 
@@ -30,6 +31,11 @@ _GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState|PCG64|MT19937
 _FORGETTING = frozenset(
     f"builtins.{name}" for name in ("sorted", "set", "frozenset", "len", "sum", "min", "max", "any", "all", "print")
 )
+_NUMBERS = re.compile(
+    r"builtins\.(range|len|int|float|round)|numpy\.(where|nonzero|flatnonzero|argwhere|arange|linspace|arg\w+|digitize|searchsorted|bincount)"
+    r"|numpy\.random\.(randint|randn?|permutation)|random\.(randint|randrange|random)"
+)
+"""What gives numbers, whose hashes are the same in each process."""
 _JOINED = frozenset({"union", "intersection", "difference", "symmetric_difference"})
 
 
@@ -100,7 +106,7 @@ def _is_set(node: ast.expr, program: Program) -> bool:
         return True
     if isinstance(node, ast.Call):
         if program.names(node.func) & {"builtins.set", "builtins.frozenset"}:
-            return not any(_holds_tensors(each, program) for each in node.args)
+            return not any(_holds_tensors(each, program) or _holds_numbers(each, program, 4) for each in node.args)
         inner = node.func.value if isinstance(node.func, ast.Attribute) and called(node, program) in _JOINED else None
         return inner is not None and _is_set(inner, program)
     if isinstance(node, ast.BinOp):
@@ -116,3 +122,28 @@ def _holds_tensors(node: ast.expr, program: Program) -> bool:
     if isinstance(node, ast.Call) and called(node, program) in ("parameters", "named_parameters"):
         return True
     return any(name.startswith(("torch.", "tensorflow.", "keras.")) for name in program.names(node))
+
+
+def _holds_numbers(node: ast.expr, program: Program, depth: int) -> bool:
+    """Whether what a set is made of, or one of its items, is certainly made of numbers."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int | float)
+    if isinstance(node, ast.Subscript):
+        return _holds_numbers(node.value, program, depth)
+    if isinstance(node, ast.List | ast.Tuple):
+        return bool(node.elts) and all(_holds_numbers(each, program, depth) for each in node.elts)
+    if isinstance(node, ast.ListComp | ast.GeneratorExp):
+        return _holds_numbers(node.elt, program, depth)
+    if isinstance(node, ast.Call):
+        return program.matches(node.func, _NUMBERS)
+    given = [*_given(node, program)] if isinstance(node, ast.Name) and depth else []
+    return bool(given) and all(each is not None and _holds_numbers(each, program, depth - 1) for each in given)
+
+
+def _given(name: ast.Name, program: Program) -> Iterator[ast.expr | None]:
+    """What a variable is set to, or a parameter is given by the calls of its function."""
+    for each in origins(name, program):
+        yield each.value if each.whole else None
+    owner = program.function(name)
+    if isinstance(owner, ast.FunctionDef) and name.id in positional(owner):
+        yield from (argument_for(call, owner, name.id, program) for call in program.calling(owner))

@@ -69,10 +69,9 @@ _KINDS = (
         re.compile(r"tensorflow\.data\.(Dataset(\.\w+)?\(\)(\.\w+\(\))*|experimental)\.save"),
         re.compile(r"tensorflow\.data\.(Dataset|experimental)\.load"),
     ),
-    (
-        re.compile(r"(pickle|json)\.dump|numpy\.save\w*"),
-        re.compile(rf"(pickle|json)\.load|numpy\.(load(txt)?|genfromtxt)|{_LISTS}"),
-    ),
+    (re.compile(r"pickle\.dump"), re.compile(rf"pickle\.load|pandas\.read_pickle|{_LISTS}")),
+    (re.compile(r"json\.dump"), re.compile(rf"json\.load|pandas\.read_json|{_LISTS}")),
+    (re.compile(r"numpy\.save\w*"), re.compile(rf"numpy\.(load(txt)?|genfromtxt)|{_LISTS}")),
     (
         re.compile(
             r"(builtins|pathlib\.Path\(\))\.open\(\)\.write(lines)?|csv\.\w+\(\)\.write\w+|pathlib\.Path\(\)\.write_\w+"
