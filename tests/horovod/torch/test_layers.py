@@ -87,6 +87,26 @@ APART: dict[str, tuple[str, ...]] = {
         "\n    def begin(self):\n        for p in self.other.parameters():\n            nn.init.zeros_(p)\n",
     ),
 }
+LISTS = {
+    "written out": "nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)])",
+    "of a range": "nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])",
+    "of a generator": "nn.ModuleList(nn.Linear(4, 4) for _ in range(3))",
+}
+APART |= {
+    f"some of a list {name}, {read}": (made, "pass", "", read)
+    for name, made in LISTS.items()
+    for read in ("self.first(self.other[0](x))", "self.other[-1](self.other[0](x))", "self.other[2](self.other[-1](x))")
+}
+OF_LISTS = [
+    (made, read)
+    for made in LISTS.values()
+    for read in (
+        "self.first(self.other[2](self.other[1](self.other[0](x))))",
+        "self.first(self.other[-1](self.other[1](self.other[0](x))))",
+        "self.first(sum(each(x) for each in self.other))",
+        "self.first(self.other[int(x.sum()) % 3](x))",
+    )
+]
 WITHIN: dict[str, tuple[str, ...]] = {
     "called": ("self.other(x)", "pass", ""),
     "handed on": ("self.run(self.other, x)", "pass", "\n    def run(self, layer, x):\n        return layer(x)\n"),
@@ -129,3 +149,8 @@ def test_what_takes_no_part_is_not_waited_for(name: str) -> None:
 def test_nothing_is_looked_for_where_all_take_part(name: str) -> None:
     call, *rest = WITHIN[name]
     assert "find_unused_parameters" not in becomes(LINEAR, *rest, f"self.first(x) + {call}")
+
+
+@pytest.mark.parametrize(("made", "read"), OF_LISTS)
+def test_nothing_is_looked_for_where_all_of_a_list_may_take_part(made: str, read: str) -> None:
+    assert "find_unused_parameters" not in becomes(made, "pass", "", read)

@@ -157,3 +157,73 @@ def test_each_script_gets_numbers_of_each_rank_whatever_it_imports(drawn: str, s
         own = next(at for at, line in enumerate(lines) if line.endswith("+ dist.get_rank())"))
         assert any("seed(agreed(" in line for line in lines[:own])
         assert lines[own].startswith(("random.seed", "np.random.seed", "numpy.random.seed", "torch.manual_seed"))
+
+
+FIXED = [
+    "x.split(8)",
+    "x.chunk(8)",
+    "torch.stack(list(x)).split(8)",
+    "np.array_split(x.numpy(), 8)",
+    "[x[i : i + 8] for i in range(0, 64, 8)]",
+]
+DRAWN = ["x[torch.randperm(64)].split(8)", "torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(x), 8, True)"]
+CUT = """
+import numpy as np
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(64, 4)
+model = nn.Sequential(nn.Linear(4, 1), nn.Dropout(0.1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    for a in {cut}:
+        optimizer.zero_grad()
+        model(torch.as_tensor(a).reshape(8, -1)[:, :4].float()).mean().backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("cut", FIXED)
+def test_an_order_that_is_not_drawn_leaves_each_rank_its_own_dropout(cut: str) -> None:
+    found = outcome(CUT.format(cut=cut))
+    assert "HVD305" not in {each.code for each in found.plan.warnings}
+    (file,) = found.files.values()
+    assert OWN["torch"] in file.source
+
+
+@pytest.mark.parametrize("cut", DRAWN)
+def test_an_order_that_is_drawn_is_that_of_all_ranks(cut: str) -> None:
+    (file,) = outcome(CUT.format(cut=cut)).files.values()
+    assert OWN["torch"] not in file.source or "Generator()" in file.source
+
+
+GRAPH = """
+import networkx as nx
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+graph = {graph}
+data = TensorDataset(torch.tensor(nx.to_numpy_array(graph), dtype=torch.float32))
+model = nn.Linear(64, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for (a,) in DataLoader(data, batch_size=8, shuffle=True):
+    optimizer.zero_grad()
+    model(a).mean().backward()
+    optimizer.step()
+"""
+GRAPHS = {
+    "nx.erdos_renyi_graph(64, 0.1)": True,
+    "nx.generators.random_graphs.barabasi_albert_graph(64, 3)": True,
+    "nx.random_regular_graph(3, 64)": True,
+    "nx.stochastic_block_model([32, 32], [[0.5, 0.1], [0.1, 0.5]])": True,
+    "nx.gnp_random_graph(64, 0.1, seed=3)": False,
+    "nx.grid_2d_graph(8, 8)": False,
+    "nx.karate_club_graph()": False,
+}
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_graphs_that_are_drawn_are_the_same_on_all_ranks(graph: str) -> None:
+    assert ("random.seed(" in text(GRAPH.format(graph=graph))) is GRAPHS[graph]

@@ -19,6 +19,7 @@ DRAWS = re.compile(
     r"|torch\.distributions\.(\w+\.)*\w+\(\)\.r?sample|torch\.utils\.data\.(dataset\.)?random_split"
     r"|sklearn\.(model_selection|cross_validation)\.(\w+\.)*(train_test_split|\w*ShuffleSplit|\w*KFold)"
     r"|sklearn\.(utils\.(\w+\.)?(shuffle|resample)|datasets\.make_\w+)|pandas\..*\.sample"
+    r"|networkx\.(\w+\.)*\w*(random|gn[pm]_|erdos_renyi|barabasi_albert|watts_strogatz|powerlaw_cluster|stochastic_block|partition_graph)\w*"
     r"|torch_geometric\.datasets\.[\w.()\[\]]+\.shuffle|torchtext\.(legacy\.)?data\.(\w+\.)*\w*Iterator(\.splits)?"
 )
 CHANCE = re.compile(
@@ -27,9 +28,14 @@ CHANCE = re.compile(
 )
 """Layers, functions and changes of pictures that do what chance says."""
 NOISE = re.compile(r"torch\.(rand|randn)(_like)?|torch\.(normal|bernoulli)")
-_GENERATORS = {"sklearn": "numpy", "pandas": "numpy", "torchtext": "random", "torch_geometric": "torch"}
+_GENERATORS = {
+    "sklearn": "numpy",
+    "pandas": "numpy",
+    "torch_geometric": "torch",
+    **dict.fromkeys(("torchtext", "networkx"), "random"),
+}
 """From which generator a library draws."""
-_PLAIN = frozenset({"generator", "random_state"})
+_PLAIN = frozenset({"generator", "random_state", "seed"})
 """Keywords by which a call is told what to draw from."""
 _FOLDS = re.compile(r"sklearn\.model_selection\.(\w+\.)*(?!\w*Shuffle)\w*KFold")
 _PROCESS = re.compile(

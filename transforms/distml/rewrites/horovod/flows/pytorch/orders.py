@@ -35,6 +35,8 @@ _ORDER = Note(
     "share-batches",
 )
 _LIBRARY = re.compile(r"torch\.utils\.data\.(sampler\.|dataloader\.|dataset\.)?\w+(\(\))?")
+_HEARD = re.compile(rf"({_LIBRARY.pattern})$|torch\.(?!utils|load|jit|hub)|numpy\.(?!load|from|gen)")
+"""What gives an order that is known: of samplers, and of tensors and arrays that are computed."""
 _POSITIONS = {"RandomSampler": 3, "SubsetRandomSampler": 1, "WeightedRandomSampler": 3}
 """The samplers of PyTorch that draw, and at which place they are given a generator."""
 _ANYWHERE = re.compile(
@@ -181,7 +183,7 @@ class Orders:
     def _unheard(self, part: ast.expr) -> bool:
         """Whether what gives the order is of another library, or comes from where nobody knows."""
         names = {value.name for value in self._program.of(part) if isinstance(value, Foreign)}
-        return not self._program.of(part) or any(not _LIBRARY.fullmatch(name) for name in names)
+        return not self._program.of(part) or any(not _HEARD.match(name) for name in names)
 
     def _is_none(self, given: ast.expr | None) -> bool:
         values = self._program.of(given)

@@ -18,10 +18,10 @@ from distml.rewrites.horovod.flows.pytorch.statistics import KEEPS
 from distml.rewrites.horovod.flows.pytorch.study import Step, Study, graded
 from distml.source.nodes import walk
 from distml.training.around import block_of, leaves
-from distml.training.callsites import positional
+from distml.training.callsites import is_range, positional
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import method_name, names_in, nodes_in
+from distml.training.syntax import method_name, names_in, nodes_in, values_given
 from distml.training.values import Class, Foreign
 
 
@@ -238,7 +238,37 @@ def _leaves_out(program: Program, owner: ast.ClassDef) -> bool:
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
     }
     named = {node.value for node in nodes_in(owner, ast.Constant)}
-    return bool(made - _passed(program) - named)
+    lists = (node for node in nodes_in(owner, ast.Assign) if program.names(node.value) & {"torch.nn.ModuleList()"})
+    return bool(made - _passed(program) - named) or any(_by_number(each, program) for each in lists)
+
+
+def _by_number(made: ast.Assign, program: Program) -> bool:
+    """Whether of a list of layers only some are read, each by its number."""
+    target, given = made.targets[0], values_given(made.value)[:1] if isinstance(made.value, ast.Call) else []
+    many = _length(given[0], program) if given else None
+    nodes = (each for unit in program.units.values() for each in nodes_in(unit.tree, ast.Attribute))
+    reads = [each for each in nodes if each.attr == getattr(target, "attr", None) and isinstance(each.ctx, ast.Load)]
+    above = [program.parent(each) for each in reads]
+    numbers = [_number(each.slice) if isinstance(each, ast.Subscript) else None for each in above]
+    known = {each % many for each in numbers if many and each is not None}
+    return bool(known) and None not in numbers and len(known) < (many or 0)
+
+
+def _length(given: ast.expr, program: Program) -> int | None:
+    """How many items a list has that is written out, or made for each number of a range."""
+    if isinstance(given, ast.List | ast.Tuple):
+        return len(given.elts) if not any(isinstance(each, ast.Starred) for each in given.elts) else None
+    if not isinstance(given, ast.ListComp | ast.GeneratorExp) or len(given.generators) > 1 or given.generators[0].ifs:
+        return None
+    through = given.generators[0].iter
+    return _number(through.args[0]) if is_range(through, program) and len(through.args) == 1 else None
+
+
+def _number(node: ast.expr) -> int | None:
+    """An integer that is written out."""
+    negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    value = getattr(node.operand if isinstance(node, ast.UnaryOp) and negative else node, "value", None)
+    return None if not isinstance(value, int) else -value if negative else value
 
 
 @remembered

@@ -138,6 +138,7 @@ def refuse(study: Study, state: BatchState) -> None:
             else "",
             "give the script that makes the optimizer and calls this",
         )
+    _environment(study)
     for step in study.steps:
         _closure(study, step.call)
     for maker in sorted({maker for step in study.steps for maker in step.makers}, key=lambda each: each.lineno):
@@ -149,7 +150,6 @@ def refuse(study: Study, state: BatchState) -> None:
                 "use an optimizer that steps once for each gradient",
             )
         _without_model(study, maker)
-    _environment(study)
 
 
 def _closure(study: Study, call: ast.Call) -> None:
