@@ -29,6 +29,8 @@ class Race(NamedTuple):
 WRITES = {
     "torch.save": (1, "f"),
     "torch.jit.save": (1, "f"),
+    "torch.onnx.export": (2, "f"),
+    "onnx.save": (1, "f"),
     "numpy.save": (0, "file"),
     "numpy.savez": (0, "file"),
     "numpy.savez_compressed": (0, "file"),
@@ -71,6 +73,8 @@ _LOOKS = {
     "glob.iglob": (0, "pathname"),
     "torch.load": (0, "f"),
     "torch.jit.load": (0, "f"),
+    "onnx.load": (0, "f"),
+    "onnxruntime.InferenceSession": (0, "path_or_bytes"),
     "numpy.load": (0, "file"),
     "numpy.loadtxt": (0, "fname"),
     "numpy.genfromtxt": (0, "fname"),

@@ -137,3 +137,34 @@ def test_where_not_all_ranks_come_it_is_said(name: str) -> None:
     made = outcome(f"{TRAIN}{keep}train()\n{ALONE[name]}", "ddp")
     (file,) = made.files.values()
     assert "HVD315" in {each.code for each in made.plan.warnings} and "barrier()" not in file.source
+
+
+GRAPHS = {
+    "read": "import onnx\nmodel_again = onnx.load('a.onnx')",
+    "checked": "import onnx\nonnx.checker.check_model(onnx.load(f='a.onnx'))",
+    "run": "import onnxruntime\nsession = onnxruntime.InferenceSession('a.onnx')",
+}
+
+
+@pytest.mark.parametrize("look", GRAPHS)
+def test_graphs_that_are_exported_are_waited_for(look: str) -> None:
+    """Rank 0 alone exports them."""
+    text = f"{TRAIN}train()\ntorch.onnx.export(model, x, 'a.onnx')\n{GRAPHS[look]}\n"
+    (file,) = outcome(text, "ddp").files.values()
+    export, _, rest = file.source.partition("torch.onnx.export(")
+    assert export.rstrip().endswith("if dist.get_rank() == 0:")
+    assert "dist.barrier()" in rest.partition("onnx.load" if look != "run" else "InferenceSession(")[0]
+
+
+OTHER_KINDS = {
+    "a pickle": "import pickle\nimport numpy as np\nwith open(f'{folder}/a.pkl', 'wb') as file:\n    pickle.dump([1], file)",
+    "JSON": "import json\nimport numpy as np\nwith open(f'{folder}/a.json', 'w') as file:\n    json.dump([1], file)",
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_KINDS)
+def test_what_reads_no_such_files_waits_for_none(kind: str) -> None:
+    """Arrays are read by what reads arrays."""
+    text = f"{TRAIN}folder = os.environ['F']\n{OTHER_KINDS[kind]}\nkept = np.load('kept.npy')\ntrain()\n"
+    (file,) = outcome(text, "ddp").files.values()
+    assert "barrier" not in file.source
