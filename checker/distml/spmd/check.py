@@ -102,7 +102,7 @@ class _Checker:
         self.watch = watch
         self.found: list[Finding] = []
         self.told: dict[int, Place] = {}
-        self.races: dict[int, Race] = {}
+        self.races: dict[tuple[int, ...], Race] = {}
         self.made: dict[int, Place] = {}
         self.written: dict[int, Place] = {}
         self._entered: set[int] = set()
@@ -201,7 +201,7 @@ class _Checker:
     def _compare_files(self, one: Trace, other: Trace) -> None:
         """What two ranks that communicate alike do to files."""
         if one.touched:
-            self.races |= {id(each.looks.node): each for each in races(one, other)}
+            self.races |= {tuple(id(at.node) for at in (each.looks, *each.chain)): each for each in races(one, other)}
             self.made |= {id(each.node): each for each in made_by_all(one, other)}
             self.written |= {id(each.node): each for each in written_by_all(one, other)}
 

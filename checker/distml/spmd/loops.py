@@ -51,7 +51,8 @@ def while_loop(run: Run, scope: Scope, node: ast.While) -> Flow | None:
         if not turn:
             with run.rehearsal():
                 _forget(run, scope, node, None)
-        flow = _turn(run, scope, node.body)
+        with run.iteration():
+            flow = _turn(run, scope, node.body)
         if flow is not None:
             return None if flow.word == "break" else flow
         if run.sampling:
@@ -104,7 +105,8 @@ def _for_all(
     run.turn(place, True, tuple(node.body), loop=True)
     before = len(run.trace.events)
     run.language.assign(run, scope, node.target, member)
-    flow = _turn(run, scope, node.body)
+    with run.iteration():
+        flow = _turn(run, scope, node.body)
     _mind_order(run, node, member, before, place)
     if flow is None:
         _again(run, place, before, _number(turns))
@@ -190,7 +192,7 @@ def _sample(run: Run, scope: Scope, node: ast.For | ast.AsyncFor | ast.While, me
     """A turn of which nothing counts but what it writes."""
     if member is not None and not isinstance(node, ast.While):
         run.language.assign(run, scope, node.target, member)
-    with suppress(LeftError):
+    with suppress(LeftError), run.iteration():
         run.language.execute(run, scope, node.body)
 
 

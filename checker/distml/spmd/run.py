@@ -205,8 +205,21 @@ class Run:
         What stands for further iterations comes behind all that one iteration does, and has nobody wait.
         """
         if paths and not self.rehearsed:
-            at = sum(each.name != "turns" for each in self.trace.events)
-            self.trace.touched += [Touch(place, self.site(place), path, writes, at) for path, writes in paths]
+            site, at = self.site(place), self._communicated()
+            self.trace.touched += [Touch(place, site, path, writes, at, self.chain) for path, writes in paths]
+
+    def _communicated(self) -> int:
+        """How often the ranks have met so far."""
+        return sum(each.name != "turns" for each in self.trace.events)
+
+    @contextmanager
+    def iteration(self) -> Iterator[None]:
+        """One iteration that stands for all: what it looks for before the ranks meet, the next one looks for behind its end."""
+        begun, at = len(self.trace.touched), self._communicated()
+        yield
+        again = [each for each in self.trace.touched[begun:] if each.at == at and not each.writes]
+        now = self._communicated()
+        self.trace.touched += [each._replace(at=now) for each in again]
 
     def note(self, note: Note) -> None:
         """Something is wrong here whatever the other rank does."""

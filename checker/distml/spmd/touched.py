@@ -13,7 +13,7 @@ from typing import NamedTuple
 from distml.source.bindings import last_name
 from distml.spmd.library import ACCELERATOR
 from distml.spmd.trace import Site, Touch, Trace
-from distml.spmd.values import Known, Place, Unknown, Value, key
+from distml.spmd.values import Items, Known, Place, Unknown, Value, key
 
 Given = list[Value]
 Named = dict[str, Value]
@@ -24,6 +24,8 @@ class Race(NamedTuple):
 
     looks: Place
     writes: Place
+    chain: tuple[Place, ...]
+    """The calls that lead to what looks for it, since what wrote it."""
 
 
 WRITES = {
@@ -42,6 +44,12 @@ WRITES = {
     "torchaudio.save": (0, "uri"),
     "soundfile.write": (0, "file"),
     "matplotlib.pyplot.savefig": (0, "fname"),
+    "matplotlib.pyplot.imsave": (0, "fname"),
+    "matplotlib.image.imsave": (0, "fname"),
+    "skimage.io.imsave": (0, "fname"),
+    "keras.utils.save_img": (0, "path"),
+    "keras.preprocessing.image.save_img": (0, "path"),
+    "tensorflow.data.experimental.save": (1, "path"),
     "cv2.imwrite": (0, "filename"),
     "imageio.imwrite": (0, "uri"),
     "imageio.mimsave": (0, "uri"),
@@ -81,6 +89,9 @@ _LOOKS = {
     "pandas.read_csv": (0, "filepath_or_buffer"),
     "pandas.read_json": (0, "path_or_buf"),
     "pandas.read_pickle": (0, "filepath_or_buffer"),
+    "pandas.read_table": (0, "filepath_or_buffer"),
+    "pandas.read_excel": (0, "io"),
+    "pandas.read_parquet": (0, "path"),
     "joblib.load": (0, "filename"),
     "safetensors.torch.load_file": (0, "filename"),
     "PIL.Image.open": (0, "fp"),
@@ -89,8 +100,29 @@ _LOOKS = {
     "torchaudio.load": (0, "uri"),
     "soundfile.read": (0, "file"),
     "torchvision.datasets.ImageFolder": (0, "root"),
+    "matplotlib.pyplot.imread": (0, "fname"),
+    "matplotlib.image.imread": (0, "fname"),
+    "skimage.io.imread": (0, "fname"),
+    "IPython.display.Image": (0, "filename"),
     "keras.models.load_model": (0, "filepath"),
-    "tensorflow.keras.models.load_model": (0, "filepath"),
+    "horovod.keras.load_model": (0, "filepath"),
+    "keras.utils.load_img": (0, "path"),
+    "keras.preprocessing.image.load_img": (0, "path"),
+    "keras.utils.image_dataset_from_directory": (0, "directory"),
+    "keras.utils.text_dataset_from_directory": (0, "directory"),
+    "keras.utils.audio_dataset_from_directory": (0, "directory"),
+    "keras.preprocessing.image_dataset_from_directory": (0, "directory"),
+    "keras.preprocessing.text_dataset_from_directory": (0, "directory"),
+    "tensorflow.data.Dataset.list_files": (0, "file_pattern"),
+    "tensorflow.data.Dataset.load": (0, "path"),
+    "tensorflow.data.experimental.load": (0, "path"),
+    "tensorflow.data.experimental.make_csv_dataset": (0, "file_pattern"),
+    "tensorflow.data.experimental.CsvDataset": (0, "filenames"),
+    "tensorflow.data.TextLineDataset": (0, "filenames"),
+    "tensorflow.data.TFRecordDataset": (0, "filenames"),
+    "tensorflow.train.latest_checkpoint": (0, "checkpoint_dir"),
+    "tensorflow.train.get_checkpoint_state": (0, "checkpoint_dir"),
+    "tensorflow.train.import_meta_graph": (0, "meta_graph_or_file"),
     "os.rename": (0, "src"),
     "os.replace": (0, "src"),
     "shutil.move": (0, "src"),
@@ -100,29 +132,49 @@ _LOOKS = {
     "shutil.copytree": (0, "src"),
 }
 """What looks for a file or a folder, or reads it."""
-_OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open", "bz2.open", "lzma.open"})
-_LISTS = frozenset("listdir scandir walk glob iglob rglob iterdir ImageFolder".split())
+_OPENS = {"h5py.File": "name"} | dict.fromkeys(
+    ("builtins.open", "io.open", "codecs.open", "gzip.open", "bz2.open", "lzma.open"), "file"
+)
+"""What opens a file to read or to write it, and the name of the argument that says which."""
+_LISTS = frozenset(
+    "listdir scandir walk glob iglob rglob iterdir ImageFolder list_files latest_checkpoint get_checkpoint_state "
+    "flow_from_directory image_dataset_from_directory text_dataset_from_directory audio_dataset_from_directory".split()
+)
 """What looks at all that a folder holds."""
 _FOLDER, _QUOTE = "all of ", "'"
+_ANY, _LEAST = "any of ", 3
+"""Marks several things that a call is told, of which any may be a file, and the fewest letters of its name."""
+_COMMANDS = re.compile(r"os\.popen|subprocess\.(run|check_output|Popen|get\w*output)")
+"""What runs a command whose output a program reads: it may read any file that it is told."""
+_TRAINING = frozenset({"fit", "fit_generator"})
+"""Methods that call back what may write files."""
+_SPELLED = re.compile(r"(tensorflow\.)(?:keras\.|compat\.v1\.)|horovod\.tensorflow\.keras\.")
 _PATH = re.compile(r"\(*pathlib\.\w*Path\(")
 _SAME = re.compile(r"(?:pathlib\.\w*Path|builtins\.str|os\.fspath)\((?P<path>[^()]*)\)")
 """A path in other words."""
+_FILLED = re.compile(r"\.format\(| Mod |\bf\(")
+"""Where a text that names a file begins to be filled with values."""
+_SAID = re.compile(r"'[^']*'")
 _PATH_WRITES = frozenset("write_text write_bytes mkdir touch unlink rmdir".split())
 _PATH_LOOKS = frozenset("exists is_file is_dir stat read_text read_bytes iterdir glob rglob".split())
 _TRAINS = frozenset({"backward", "step", "all_reduce", "allreduce"})
 """The events of a step of training."""
 _OWN = re.compile(r"tempfile\.(?!gettempdir)")
 """The paths of files that each process has for itself."""
-_SAVES = frozenset("to_csv to_json to_pickle to_parquet tofile save save_weights save_pretrained savefig".split())
-"""Methods of objects of libraries that write a file, which they are told first; `load_weights` reads it."""
+_SAVES = frozenset(
+    "to_csv to_json to_pickle to_parquet to_excel tofile save save_weights save_pretrained savefig".split()
+)
+"""Methods of objects of libraries that write a file that they are told."""
+_LOADS = frozenset("load_weights restore flow_from_directory".split())
+"""Those that read one."""
 _NAMES = frozenset(
     name.rpartition(".")[2]
-    for name in (*WRITES, *_LOOKS, *_OPENS, *_PATH_WRITES, *_PATH_LOOKS, *_SAVES, "load_weights")
-)
+    for name in (*WRITES, *_LOOKS, *_OPENS, *_PATH_WRITES, *_PATH_LOOKS, *_SAVES, *_LOADS, *_TRAINING)
+) | frozenset("popen check_output Popen getoutput getstatusoutput".split())
 """The last names of all that touches files."""
 
 
-_FILLS = _NAMES - frozenset("makedirs mkdir touch remove unlink rename replace rmtree rmdir move".split())
+_FILLS = _NAMES - _TRAINING - frozenset("makedirs mkdir touch remove unlink rename replace rmtree rmdir move".split())
 """Without those of what makes no file with something in it."""
 FILES = {name: where for name, where in WRITES.items() if name.rpartition(".")[2] in _FILLS}
 """What writes a whole file, and by which argument it is told which."""
@@ -138,8 +190,11 @@ def touches(node: ast.AST, names: frozenset[str] = _NAMES) -> bool:
 
 def by_function(name: str, given: Given, named: Named) -> list[tuple[str, bool]]:
     """The paths that a function of a library touches, each with whether it writes there."""
+    name = _SPELLED.sub(_usual, name)
     if name in _OPENS:
-        return _told(name, [(_argument(0, "file", given, named), _to_write(_argument(1, "mode", given, named)))])
+        return _told(name, [(_argument(0, _OPENS[name], given, named), _to_write(_argument(1, "mode", given, named)))])
+    if _COMMANDS.fullmatch(name):
+        return [(_any(given), False)]
     found = [
         (_argument(*table[name], given, named), writes)
         for table, writes in ((_LOOKS, False), (WRITES, True))
@@ -148,22 +203,35 @@ def by_function(name: str, given: Given, named: Named) -> list[tuple[str, bool]]
     return _told(name, found)
 
 
+def _usual(found: re.Match[str]) -> str:
+    """How the tables spell a module that has several names."""
+    return "horovod.keras." if found[0].startswith("horovod") else "keras." if "keras" in found[0] else found[1]
+
+
 def by_method(receiver: Unknown, name: str, given: Given, named: Named) -> list[tuple[str, bool]]:
     """The paths that a method of an object of a library touches, each with whether it writes there: an accelerator on rank 0."""
-    found: list[tuple[Value | None, bool]]
     if receiver.type == ACCELERATOR:
-        found = [(_argument(1, "f", given, named), True)] if name == "save" else []
-    elif not _PATH.match(receiver.key):
-        found = [(given[0], name in _SAVES)] if given and (name in _SAVES or name == "load_weights") else []
-    elif name == "open":
-        found = [(receiver, _to_write(_argument(0, "mode", given, named)))]
-    else:
-        found = [(receiver, name in _PATH_WRITES)] if name in _PATH_WRITES | _PATH_LOOKS else []
-    return _told(name, found)
+        return _told(name, [(_argument(1, "f", given, named), True)] if name == "save" else [])
+    if _PATH.match(receiver.key):
+        if name == "open":
+            return _told(name, [(receiver, _to_write(_argument(0, "mode", given, named)))])
+        return _told(name, [(receiver, name in _PATH_WRITES)] if name in _PATH_WRITES | _PATH_LOOKS else [])
+    if name in _TRAINING:
+        return [(_any([named["callbacks"]]), True)] if "callbacks" in named else []
+    told = [*given, *(named[each] for each in ("filepath", "directory", "path", "fname") if each in named)]
+    if not told or name not in _SAVES | _LOADS:
+        return []
+    return [(_any(told), name in _SAVES)] if len(told) > 1 else _told(name, [(told[0], name in _SAVES)])
+
+
+def _any(values: list[Value]) -> str:
+    """Several things that a call is told, as one text: those that containers hold as well."""
+    inner = (each.members if isinstance(each, Items) else [each] for each in values)
+    return _ANY + ", ".join(key(each) for part in inner for each in part)
 
 
 def _to_write(mode: Value | None) -> bool:
-    return isinstance(mode, Known) and isinstance(mode.value, str) and bool(set(mode.value) & set("wax"))
+    return isinstance(mode, Known) and isinstance(mode.value, str) and bool(set(mode.value) & set("wax+"))
 
 
 def _argument(position: int, name: str, given: Given, named: Named) -> Value | None:
@@ -182,7 +250,8 @@ def races(one: Trace, other: Trace) -> list[Race]:
         elif touch.site in looked:
             by = next((each for each in alone if each.at == touch.at and _same(each.path, touch)), None)
             if by is not None:
-                found.setdefault(touch.site, Race(touch.place, by.place))
+                since = [each for each in touch.chain if each.node not in {at.node for at in by.chain}]
+                found.setdefault(touch.site, Race(touch.place, by.place, tuple(since)))
                 alone = []  # who waits here has waited for all of them
     return [*found.values()]
 
@@ -213,8 +282,20 @@ def written_by_all(one: Trace, other: Trace) -> list[Place]:
 
 
 def _same(written: str, look: Touch) -> bool:
-    """Whether a file that was written is the one that is looked for, or in the folder."""
-    return written == look.path or (look.path.startswith(_FOLDER) and look.path.removeprefix(_FOLDER) in written)
+    """Whether a file that was written is the one that is looked for, or in the folder, or among what one of the two is told."""
+    if look.path.startswith(_FOLDER):
+        return look.path.removeprefix(_FOLDER) in written
+    if not written.startswith(_ANY) and not look.path.startswith(_ANY):
+        return _template(written) == _template(look.path)
+    file, among = (look.path, written) if written.startswith(_ANY) else (written, look.path)
+    return len(file.strip(_QUOTE)) >= _LEAST and file.strip(_QUOTE) in among
+
+
+def _template(path: str) -> str:
+    """A path whatever is put into it: files of the same name under other numbers may be the same one."""
+    filled = _FILLED.search(path)
+    said = path[: filled.end()] + ", ".join(_SAID.findall(path[filled.end() :])) if filled is not None else ""
+    return said if _QUOTE in said else path
 
 
 def _told(name: str, paths: list[tuple[Value | None, bool]]) -> list[tuple[str, bool]]:

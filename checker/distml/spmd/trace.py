@@ -63,6 +63,7 @@ class Touch(NamedTuple):
     path: str
     writes: bool
     at: int
+    chain: tuple[Place, ...]
 
 
 class Note(NamedTuple):

@@ -124,7 +124,7 @@ def test_all_wait_for_what_a_command_reads_whose_output_all_have(read: str, writ
     call = f'{WRITING[written]}\n    best = score("told.txt")'
     text = "import json\n" + TAPE.replace("for epoch", "data = [1.0]\nfor epoch")
     (file,) = outcome(text.format(body=READING[read], call=call)).files.values()
-    assert 'hvd.broadcast_object(None)\n    best = score("told.txt")' in file.source
+    assert f"def score(path):\n    hvd.broadcast_object(None)\n    {READING[read]}\n" in file.source
 
 
 @pytest.mark.parametrize("read", READING)

@@ -51,8 +51,7 @@ def test_all_wait_once_in_front_of_what_reads(written: str, read: str) -> None:
     assert found.count(WAIT) == 1
     lines = found.splitlines()
     at = next(number for number, line in enumerate(lines) if WAIT in line)
-    text = READ[read].rpartition("\n\n\n")[2].splitlines()[0].partition(" = ")
-    assert (text[2] or text[0]).partition("(")[0] in lines[at + 1]
+    assert "load_" in lines[at + 1]
 
 
 @pytest.mark.parametrize("written", WRITTEN)
@@ -64,3 +63,44 @@ def test_nobody_waits_where_nothing_is_read(written: str) -> None:
 def test_what_is_read_in_a_later_turn_is_waited_for(read: str) -> None:
     body = f"for turn in range(3):\n    {READ[read]}\n    model.fit(x, y)\n    model.save_weights('net.h5')"
     assert f"{WAIT}\n    {READ[read].partition('(')[0]}" in rewritten(body)
+
+
+OTHERS = {
+    "tables of another name": ("json.dump([1], open('told.json', 'w'))", "x = np.load('x.npy')"),
+    "lines of another name": ("np.savetxt('told.txt', x)", "told = open('names.txt').read()"),
+    "weights of another name": ("model.save_weights('net.h5')", "other.load_weights('begin.h5')"),
+    "another folder": ("model.save_weights('run/net.h5')", "names = os.listdir('data')"),
+    "another number's name": ("model.save_weights(f'net{len(x)}.h5')", "other.load_weights(f'begin{len(y)}.h5')"),
+}
+SAME = {
+    "lines": ("np.savetxt('told.txt', x)", "told = open('told.txt').read()"),
+    "a folder": ("model.save_weights('run/net.h5')", "names = os.listdir('run')"),
+    "a number's name": ("model.save_weights(f'net{len(x)}.h5')", "other.load_weights(f'net{len(y)}.h5')"),
+    "a name that is filled": (
+        "model.save_weights('net{}.h5'.format(len(x)))",
+        "other.load_weights('net{}.h5'.format(1 + len(y)))",
+    ),
+    "a name with a remainder": ("model.save_weights('net%d.h5' % len(x))", "other.load_weights('net%d.h5' % len(y))"),
+    "what a command puts out": ("np.savetxt('told.txt', x)", "told = subprocess.check_output(['wc', 'told.txt'])"),
+}
+IMPORTS = "import json\nimport os\nimport subprocess\n"
+
+
+@pytest.mark.parametrize("way", OTHERS)
+def test_nobody_waits_for_another_file(way: str) -> None:
+    written, read = OTHERS[way]
+    assert WAIT not in rewritten(f"{IMPORTS}model.fit(x, y)\n{written}\n{read}")
+
+
+@pytest.mark.parametrize("way", SAME)
+def test_all_wait_for_the_same_file(way: str) -> None:
+    written, read = SAME[way]
+    assert f"{WAIT}\n{read}" in rewritten(f"{IMPORTS}model.fit(x, y)\n{written}\n{read}")
+
+
+@pytest.mark.parametrize(
+    "call", ["subprocess.getoutput('wc ' + path)", "os.popen('wc ' + path)", "subprocess.run(['wc', path])"]
+)
+def test_what_a_command_puts_out_is_given_to_all(call: str) -> None:
+    found = rewritten(f"{IMPORTS}\n\ndef told(path):\n    return {call}\n\n\nmodel.fit(x, y)\nbest = told('x.npy')")
+    assert f"    return {call}\n" in found

@@ -117,19 +117,32 @@ def _where(node: ast.AST) -> tuple[int, int]:
 
 def _wait_for(races: Iterable[Race], plan: Plan) -> list[tuple[ast.stmt, str]]:
     """Have all ranks wait in front of what they look for, where that can be; the statements, and what was put there."""
-    origins, uniform = _Origins(plan, touches), Uniform(plan.program)
+    uniform = Uniform(plan.program)
     waits: dict[ast.stmt, str] = {}
     for race in races:
-        node = origins.of(race.looks)
-        statement = plan.program.statement(node) if node is not None else None
-        if statement is None or not plan.may_change(statement) or not started(plan, statement):
-            continue
-        alone = _is_elif(statement, plan) or not all_come_to(statement, plan, uniform)
-        code = None if alone else waiting(statement, plan)
-        if code is not None and not plan.patch(statement).puts_before(statement, code):
+        nodes = (_origin(place, plan) for place in (race.looks, *reversed(race.chain)))
+        found = [plan.program.statement(each) for each in nodes if each is not None]
+        first = sorted(found, key=lambda each: plan.program.unit(each) not in plan.program.roots)
+        statement = next((each for each in first if _may_wait(each, plan, uniform)), None)
+        code = waiting(statement, plan) if statement is not None else None
+        if statement is not None and code is not None and not plan.patch(statement).puts_before(statement, code):
             plan.patch(statement).before(statement, code, WAIT, first=True)
             waits[statement] = code
     return [*waits.items()]
+
+
+def _origin(place: Place, plan: Plan) -> ast.AST | None:
+    """What became the call at a place: the one of as many calls of the same, or of what touches files."""
+    called = ast.unparse(place.node.func) if isinstance(place.node, ast.Call) else None
+    like = _Origins(plan, lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == called)
+    return like.of(place) or _Origins(plan, touches).of(place)
+
+
+def _may_wait(statement: ast.stmt, plan: Plan, uniform: Uniform) -> bool:
+    """Whether all ranks come to a statement, and something can stand in front of it."""
+    if not plan.may_change(statement) or not started(plan, statement) or _is_elif(statement, plan):
+        return False
+    return all_come_to(statement, plan, uniform)
 
 
 def _is_elif(statement: ast.stmt, plan: Plan) -> bool:

@@ -18,7 +18,6 @@ from distml.rewrites.horovod.aspects import (
     orders,
     outputs,
     pictures,
-    written,
 )
 from distml.rewrites.horovod.aspects.setup import set_up
 from distml.rewrites.horovod.certify import certify
@@ -92,7 +91,6 @@ def plan_of(program: Program, options: Options, editable: Iterable[str], shared:
             helpers.by_rank_zero(plan)
             hdf5.first_only(plan)
             opened.apart(plan)
-            written.wait(plan)
             for ask in plan.ends:
                 ask()
         except Refuse as error:

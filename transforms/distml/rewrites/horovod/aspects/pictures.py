@@ -22,6 +22,8 @@ from distml.training.syntax import values_given
 
 _WRITES = re.compile(rf"matplotlib\.backends\.\w+\.\w+\(\)\.print_\w+|{COMMANDS.pattern}")
 """What may write a file beside what is known to put something out."""
+_GIVES = re.compile(r"os\.popen|subprocess\.(run|check_output|Popen|get\w*output)")
+"""Commands that give what they put out: all ranks need it where a function hands it on."""
 _LINES = re.compile(
     r"builtins\.print|(absl\.|tensorflow\.)?logging\..*|(builtins|pathlib\.Path\(\))\.open\(\)\.\w+"
     r"|tensorflow\.summary\.\w+|wandb\.\w+|tensorboard_logger\.\w+"
@@ -41,7 +43,8 @@ def by_rank_zero(plan: Plan) -> None:
     for call in program.calls:
         if (program.matches(call.func, _WRITES) or saves(call, program)) and _moves(call, plan):
             statement = program.statement(call)
-            if getattr(statement, "value", None) is not call or isinstance(statement, ast.Assign):
+            needed = isinstance(statement, ast.Return) and program.matches(call.func, _GIVES)
+            if getattr(statement, "value", None) is not call or isinstance(statement, ast.Assign) or needed:
                 continue
             if not all(reads_only(part, program) for part in values_given(call)):
                 run_by_one(call, call.func, "file", plan)
