@@ -319,5 +319,8 @@ def _operation(line: str) -> tuple[str, Operation]:
     )
 
 
-ALIKE = frozenset({"shape", "size", "dim", "ndim", "device", "dtype", "is_cuda", "numel", "type", "requires_grad"})
+ALIKE = frozenset(
+    "shape size dim ndim device dtype is_cuda numel type requires_grad output_types output_shapes output_classes"
+    " element_spec".split()
+)
 """What batches of different ranks usually have in common."""

@@ -227,7 +227,7 @@ def by_method(receiver: Unknown, name: str, given: Given, named: Named) -> list[
 def _any(values: list[Value]) -> str:
     """Several things that a call is told, as one text: those that containers hold as well."""
     inner = (each.members if isinstance(each, Items) else [each] for each in values)
-    return _ANY + ", ".join(key(each) for part in inner for each in part)
+    return _ANY + "\n".join(key(each) for part in inner for each in part)
 
 
 def _to_write(mode: Value | None) -> bool:
@@ -287,8 +287,18 @@ def _same(written: str, look: Touch) -> bool:
         return look.path.removeprefix(_FOLDER) in written
     if not written.startswith(_ANY) and not look.path.startswith(_ANY):
         return _template(written) == _template(look.path)
-    file, among = (look.path, written) if written.startswith(_ANY) else (written, look.path)
-    return len(file.strip(_QUOTE)) >= _LEAST and file.strip(_QUOTE) in among
+    wrote, looked = (each.removeprefix(_ANY).splitlines() for each in (written, look.path))
+    return any(_names(one, other) or _names(other, one) for one in wrote for other in looked)
+
+
+def _names(item: str, path: str) -> bool:
+    """Whether what a call is told is a path, a command that has it as a word, or a callback that is given it."""
+    if _template(item) == _template(path):
+        return True
+    file = path.strip(_QUOTE)
+    if item[:1] == _QUOTE == path[:1] and len(file) >= _LEAST:
+        return re.search(rf"(?<![\w./]){re.escape(file)}(?![\w/])", item) is not None
+    return ".callbacks." in item and any(f"{mark}{path}{end}" in item for mark in "( " for end in ",)")
 
 
 def _template(path: str) -> str:

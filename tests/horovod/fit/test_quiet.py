@@ -36,3 +36,45 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS)
 def test_rank_0_draws_them(call: str) -> None:
     assert f"found = model.{CALLS[call]}\n" in rewritten(PROGRAM.replace("{call}", call))
+
+
+OLDER = """\
+import numpy as np
+import keras
+import tensorflow as tf
+
+x, y = np.ones((64, 4)), np.ones((64, 1))
+model = keras.models.Sequential([keras.layers.Dense(1)])
+model.compile("sgd", lambda a, b: tf.to_float(a - b) ** 2)
+model.fit(x, y, callbacks=[keras.callbacks.ModelCheckpoint("net.h5")])
+found = model.{call}
+"""
+IN_OLDER = {
+    **{call: told for call, told in CALLS.items() if call != "predict(x)"},
+    "predict(x)": "predict(x)",
+    "predict(x, 8)": "predict(x, 8)",
+    "predict(x, 8, 1)": "predict(x, 8, 1 if hvd.rank() == 0 else 0)",
+}
+
+
+@pytest.mark.parametrize("call", IN_OLDER)
+def test_what_drew_none_in_its_version_draws_none(call: str) -> None:
+    shown = "verbose=shown" in call
+    found = rewritten(OLDER.replace("{call}", call).replace("found =", "shown = 2\nfound =" if shown else "found ="))
+    assert f"found = model.{IN_OLDER[call]}\n" in found
+
+
+def test_keras_is_imported_once() -> None:
+    found = rewritten(
+        OLDER.replace("import keras\n", "import keras.models\nfrom keras import layers\n").replace(
+            "{call}", "predict(x)"
+        )
+    )
+    assert "keras.callbacks.Callback()" in found
+    assert found.splitlines().count("import keras") <= 1
+    found = rewritten(
+        OLDER.replace("import keras\n", "from keras import callbacks, layers, models\n")
+        .replace("keras.", "")
+        .replace("{call}", "predict(x)")
+    )
+    assert found.splitlines().count("import keras") == 1

@@ -107,3 +107,64 @@ def test_what_begins_anywhere_in_the_script_begins_alike(first: str) -> None:
     found = program(first=first)
     assert first not in found["script.py"]
     assert SEED in found["script.py"]
+
+
+COMMANDS = """\
+import click
+import numpy as np
+import tensorflow as tf
+import data
+import models
+
+
+{begin}
+
+
+@click.group()
+def cli():
+    {first}
+
+
+@cli.command("train")
+def train():
+    {train}
+    x, y = data.load()
+    model = models.made()
+    model.compile("adam", "mse")
+    model.fit(x, y, batch_size=8)
+
+
+@cli.command("test")
+def test():
+    {test}
+    print(models.made().predict(data.load()[0]))
+
+
+if __name__ == "__main__":
+    cli()
+"""
+BEGIN = "def begin():\n    np.random.seed(3)"
+AT = {
+    "nowhere": {},
+    "in the other command": {"test": "begin()", "begin": BEGIN},
+    "itself in the other": {"test": "np.random.seed(3)"},
+}
+
+
+@pytest.mark.parametrize("way", AT)
+def test_what_another_command_begins_is_not_begun(way: str) -> None:
+    parts = {"begin": "", "first": "pass", "train": "pass", "test": "pass", **AT[way]}
+    files = {"script.py": COMMANDS.format(**parts), "data.py": DATA.format(imported="", fresh="pass")}
+    files["models.py"] = MODELS.format(imported="")
+    assert SEED in rewritten_files(files, "horovod")["script.py"]
+
+
+ONE = SCRIPT.replace("def main():", "@hydra.main()\ndef main():\n    np.random.seed(3)").replace(
+    "import data", "import hydra\nimport data"
+)
+
+
+def test_what_the_only_command_begins_is() -> None:
+    files = {"script.py": ONE.format(first="", again="pass"), "data.py": DATA.format(imported="", fresh="pass")}
+    files["models.py"] = MODELS.format(imported="")
+    assert SEED not in rewritten_files(files, "horovod")["script.py"]

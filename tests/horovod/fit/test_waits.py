@@ -70,6 +70,9 @@ OTHERS = {
     "lines of another name": ("np.savetxt('told.txt', x)", "told = open('names.txt').read()"),
     "weights of another name": ("model.save_weights('net.h5')", "other.load_weights('begin.h5')"),
     "another folder": ("model.save_weights('run/net.h5')", "names = os.listdir('data')"),
+    "a folder that is there": ("model.save('run/net.h5', True)", "there = os.path.exists('run')"),
+    "a folder under a name": ("model.save(os.path.join(run, 'net.h5'), True)", "there = os.path.exists(run)"),
+    "a longer name": ("np.savetxt('told.txt', x)", "told = subprocess.check_output(['wc', 'untold.txt'])"),
     "another number's name": ("model.save_weights(f'net{len(x)}.h5')", "other.load_weights(f'begin{len(y)}.h5')"),
 }
 SAME = {
@@ -81,9 +84,13 @@ SAME = {
         "other.load_weights('net{}.h5'.format(1 + len(y)))",
     ),
     "a name with a remainder": ("model.save_weights('net%d.h5' % len(x))", "other.load_weights('net%d.h5' % len(y))"),
+    "a command and a callback": (
+        "model.fit(x, y, callbacks=[keras.callbacks.ModelCheckpoint('net.h5')])",
+        "told = subprocess.check_output(['ls', 'net.h5'])",
+    ),
     "what a command puts out": ("np.savetxt('told.txt', x)", "told = subprocess.check_output(['wc', 'told.txt'])"),
 }
-IMPORTS = "import json\nimport os\nimport subprocess\n"
+IMPORTS = "import json\nimport os\nimport subprocess\nimport sys\n\nrun = sys.argv[1]\n"
 
 
 @pytest.mark.parametrize("way", OTHERS)

@@ -11,7 +11,7 @@ from distml.rewrites.horovod.plan import Loop, Remark
 from distml.source.nodes import walk
 from distml.training.callers import leading_to
 from distml.training.program import Program
-from distml.training.syntax import is_literal
+from distml.training.syntax import is_literal, nodes_in
 from distml.training.values import Callable
 
 _BACK_ENDS = {
@@ -113,10 +113,24 @@ def back_ends(program: Program) -> Iterator[Remark]:
                 title = f"tf.distribute ({name.rpartition('.')[2]})"
             if title is not None and _reached(program, call):
                 yield Remark("HVD201", call, f"the program is already distributed: it uses {title}")
+    for node in _clusters(program):
+        if _reached(program, node):
+            yield Remark(
+                "HVD201", node, "the program is already distributed: it sets TF_CONFIG for a TensorFlow cluster"
+            )
     for call in several(program):
         if _reached(program, call):
             what = "the program divides its work among the GPUs of one process itself"
             yield Remark("HVD202", call, what, "train on one GPU, one for each process")
+
+
+def _clusters(program: Program) -> Iterator[ast.stmt]:
+    """Where a program tells TensorFlow of the processes of a cluster."""
+    for unit in program.units.values():
+        for node in nodes_in(unit.tree, ast.Assign):
+            keys = (each.slice for each in node.targets if isinstance(each, ast.Subscript))
+            if any(is_literal(key, "TF_CONFIG") for key in keys):
+                yield node
 
 
 def trainers(program: Program) -> Iterator[Remark]:
@@ -195,10 +209,10 @@ def _imports(program: Program) -> Iterator[tuple[ast.stmt, str]]:
                 yield node, node.module or ""
 
 
-def _reached(program: Program, call: ast.Call) -> bool:
-    """Whether the function around a call is used: modules often hold more than the program at hand needs."""
-    function = program.function(call)
-    if function is None or program.unit(call) in program.roots:
+def _reached(program: Program, node: ast.AST) -> bool:
+    """Whether the function around a node is used: modules often hold more than the program at hand needs."""
+    function = program.function(node)
+    if function is None or program.unit(node) in program.roots:
         return True
     return bool(leading_to(function, program)) or any(
         isinstance(value, Callable) and value.node is function for values in program.values.values() for value in values

@@ -51,6 +51,8 @@ def set_up(plan: Plan, unit: Unit) -> World:
         if way.places and (entry or start != "torch")
         else ([], [])
     )
+    for each in (alias for line in added for alias in nodes_in(ast.parse(line), ast.alias)):
+        plan.spelled.setdefault((unit.source.location, each.name), each.asname or each.name)
     begun = "\n".join([way.start, *device])
     plain = "\n".join([*added, *way.lines, *way.with_start])
     if guard is not None:

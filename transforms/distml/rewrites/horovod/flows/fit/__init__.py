@@ -9,6 +9,7 @@ import ast
 
 from distml.rewrites.horovod.aspects import environments, rates
 from distml.rewrites.horovod.aspects.setup import behind_start
+from distml.rewrites.horovod.aspects.versions import modern
 from distml.rewrites.horovod.flows.fit import (
     batches,
     callbacks,
@@ -117,7 +118,8 @@ def _quiet(plan: Plan, arguments: Given) -> None:
     call, first = arguments.call, plan.world(arguments.call).first
     verbose = arguments.text("verbose")
     if verbose is None:
-        silent = arguments.method in SHOWING[2:]
+        older = arguments.method == "predict" and not modern(plan.program)  # it shows one unless told only since 2.9
+        silent = older or arguments.method in SHOWING[2:]
         if not silent and not any(keyword.arg is None for keyword in call.keywords):
             plan.patch(call).keyword(call, "verbose", f"1 if {first} else 0", _VERBOSE)
     elif not (isinstance(verbose, ast.Constant) and verbose.value in (0, False)):

@@ -298,8 +298,17 @@ def _surely(node: ast.AST, program: Program, depth: int = 4) -> bool:
             return False
         if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
             calls = leading_to(above, program)
-            return not calls or (depth > 0 and any(_surely(each, program, depth - 1) for each in calls))
+            if not calls:
+                return not _is_one_of_several(above, program)
+            return depth > 0 and any(_surely(each, program, depth - 1) for each in calls)
     return True
+
+
+def _is_one_of_several(function: ast.AST, program: Program) -> bool:
+    """Whether a function is one of several that nobody calls and that decorators are given, such as commands: one runs."""
+    found = (each for each in program.unit(function).tree.body if isinstance(each, ast.FunctionDef))
+    several = [each for each in found if each.decorator_list and not leading_to(each, program)]
+    return function in several and len(several) > 1
 
 
 def begun_alike(plan: Plan) -> bool:
