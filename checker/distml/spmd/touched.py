@@ -142,6 +142,7 @@ _LISTS = frozenset(
 )
 """What looks at all that a folder holds."""
 _FOLDER, _QUOTE = "all of ", "'"
+_HERE = frozenset({"'", "'.", "'./"})
 _ANY, _LEAST = "any of ", 3
 """Marks several things that a call is told, of which any may be a file, and the fewest letters of its name."""
 _COMMANDS = re.compile(r"os\.popen|subprocess\.(run|check_output|Popen|get\w*output)")
@@ -284,7 +285,8 @@ def written_by_all(one: Trace, other: Trace) -> list[Place]:
 def _same(written: str, look: Touch) -> bool:
     """Whether a file that was written is the one that is looked for, or in the folder, or among what one of the two is told."""
     if look.path.startswith(_FOLDER):
-        return look.path.removeprefix(_FOLDER) in written
+        folder = look.path.removeprefix(_FOLDER)
+        return folder in written or (folder in _HERE and "/" not in written)
     if not written.startswith(_ANY) and not look.path.startswith(_ANY):
         return _template(written) == _template(look.path)
     wrote, looked = (each.removeprefix(_ANY).splitlines() for each in (written, look.path))
