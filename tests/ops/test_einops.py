@@ -39,6 +39,10 @@ VALID: list[tuple[str, Any, str, dict[str, Any]]] = [
     ("reduce", (2, 3, 4, 6), "b ... w -> ... w", {"reduction": "prod"}),
     ("reduce", (2, 3), "b c ->", {"reduction": "sum"}),
     ("reduce", [(2, 3), (2, 3)], "l b c -> b c", {"reduction": "mean"}),
+    ("reduce", (2, 3), "b c -> c b", {"reduction": "rearrange"}),
+    ("reduce", (6, 3), "(a b) c -> a (b c)", {"reduction": "rearrange", "a": 2}),
+    ("reduce", (2, 3), "b ... -> (b s) ...", {"reduction": "repeat", "s": 4}),
+    ("reduce", (2, 3), "b c -> b 1 c 5", {"reduction": "repeat"}),
     ("repeat", (2, 3), "b c -> b n c", {"n": 5}),
     ("repeat", (2, 3), "b c -> (b n) c", {"n": 5}),
     ("repeat", (2, 3), "b c -> b c 4", {}),
@@ -46,6 +50,11 @@ VALID: list[tuple[str, Any, str, dict[str, Any]]] = [
     ("repeat", (3,), "d -> b d", {"b": 7}),
     ("repeat", (2, 3, 4), "... d -> ... (d k)", {"k": 2}),
     ("repeat", (1, 3), "1 d -> b d", {"b": 7}),
+    ("repeat", (2, 3), "n d -> b n d", {"b": 0}),
+    ("repeat", (2, 3), "n d -> n (d k)", {"k": 0}),
+    ("rearrange", (0, 3), "a c -> c a", {"a": 0}),
+    ("rearrange", (0, 3), "(a b) c -> a b c", {"b": 4}),
+    ("rearrange", (0, 3), "(a b) c -> a b c", {"a": 2, "b": 0}),
 ]
 
 INVALID: list[tuple[str, Any, str, dict[str, Any]]] = [
@@ -58,6 +67,9 @@ INVALID: list[tuple[str, Any, str, dict[str, Any]]] = [
     ("rearrange", (6, 4), "(b c) d -> b c d", {"b": 4}),
     ("rearrange", (6, 4), "(b c) d -> b c d", {"b": 2, "c": 2}),
     ("rearrange", (6, 4), "b d -> d b", {"b": 5}),
+    ("rearrange", (6, 4), "b d -> d b", {"b": 0}),
+    ("rearrange", (6, 4), "(b c) d -> b c d", {"b": 0}),
+    ("rearrange", (0, 4), "(b c) d -> b c d", {"b": 0}),
     ("rearrange", (6, 4), "b d -> d b", {"x": 5}),
     ("rearrange", (6, 4), "b b -> b", {}),
     ("rearrange", (6, 4), "b (d -> b d", {}),
@@ -68,7 +80,12 @@ INVALID: list[tuple[str, Any, str, dict[str, Any]]] = [
     ("rearrange", [(2, 3), (2, 4)], "l b c -> b (l c)", {}),
     ("reduce", (2, 3, 5), "b c (h 2) -> b c h", {"reduction": "max"}),
     ("reduce", (2, 3, 5), "b c h -> b c d", {"reduction": "max"}),
+    ("reduce", (2, 3), "b c -> b", {"reduction": "rearrange"}),
+    ("reduce", (2, 3), "b c -> b c n", {"reduction": "repeat"}),
+    ("reduce", (2, 3), "b c -> b", {"reduction": "repeat", "n": 2}),
     ("repeat", (2, 3), "b c -> b c n", {}),
+    ("repeat", (2, 3), "b c -> b c n", {"n": -1}),
+    ("repeat", (2, 3), "b c -> b c 0", {}),
     ("repeat", (2, 3), "b c -> b", {}),
 ]
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from distml.interp.findings import fail
 from distml.interp.machine import Handler, PathEnd
+from distml.interp.one_value import asked
 from distml.interp.recording import note_raised
 from distml.interp.state import State, join_states
-from distml.interp.truth import truth
 from distml.ops.registry import find_op
 from distml.solver.formula import Flag, negate
 from distml.values import Claimed, Expr, Lib, Num, Opaque, ShapeSeq, Tensor, Union, Value, believed
@@ -86,7 +86,7 @@ def decided(vm: Machine, node: ast.AST, test: ast.expr) -> tuple[Value, bool | N
     """What a condition is and whether it holds, None when unknown; of a watched run also when each of the two arms is taken."""
     before = None if vm.watcher is None else vm.watcher.enter(node)
     value = vm.language.evaluate(vm, test)
-    known = truth(vm, value)
+    known = asked(vm, value, test)
     if vm.watcher is None:
         return value, known, ()
     known, condition = vm.watcher.visit(node, test, value, known, before)

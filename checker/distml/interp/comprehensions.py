@@ -12,10 +12,10 @@ from distml.interp.generators import made_later
 from distml.interp.giving_up import give_up, too_deep
 from distml.interp.iteration import fresh_item
 from distml.interp.join import join_many
+from distml.interp.one_value import asked, items_of
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
 from distml.interp.scope import scope_of
-from distml.interp.truth import truth
 from distml.ops.python.keys import canonical, stored
 from distml.shapes import Dim
 from distml.values import Const, DictRecord, IteratorRecord, ListRecord, SetRecord, Value
@@ -89,7 +89,7 @@ def _generate(
         perhaps(vm, produce)
         return
     first, rest = generators[0], generators[1:]
-    items = vm.iterate(vm.language.evaluate(vm, first.iter) if outermost is None else outermost)
+    items = items_of(vm, vm.language.evaluate(vm, first.iter) if outermost is None else outermost, first.iter)
     if isinstance(items, tuple):
         for item in items:
             vm.step()
@@ -119,7 +119,7 @@ def _where(vm: Machine, conditions: list[ast.expr], collector: _Collector, run: 
         perhaps(vm, run)
         return
     for index, condition in enumerate(conditions):
-        known = truth(vm, vm.language.evaluate(vm, condition))
+        known = asked(vm, vm.language.evaluate(vm, condition), condition)
         if known is False:
             return
         if known is None:

@@ -16,6 +16,7 @@ from distml.interp.giving_up import MAX_NESTED, give_up, too_deep
 from distml.interp.iteration import fresh_item
 from distml.interp.join import join_many
 from distml.interp.names import lookup_name
+from distml.interp.one_value import asked, formatted, items_of
 from distml.interp.operators import binary, compare, unary, vm_call
 from distml.interp.refine import refine
 from distml.interp.storage import record_held_by
@@ -215,20 +216,24 @@ def _unary(vm: Machine, node: ast.UnaryOp) -> Value:
 def _compare(vm: Machine, node: ast.Compare) -> Value:
     left = evaluate(vm, node.left)
     outcomes: list[Value] = []
+    certain = True
     saved, vm.node = vm.node, node
     try:
         for operator, comparator in zip(node.ops, node.comparators, strict=True):
             right = evaluate(vm, comparator)
             outcomes.append(compare(vm, operator, left, right, node))
-            if len(node.ops) > 1 and truth(vm, outcomes[-1]) is False:
-                return FALSE
+            if len(node.ops) > 1:
+                asks = certain and comparator is not node.comparators[-1]
+                known = asked(vm, outcomes[-1], node) if asks else truth(vm, outcomes[-1])
+                if known is False:
+                    return FALSE
+                certain = certain and known is True
             left = right
     finally:
         vm.node = saved
     if len(outcomes) == 1:
         return outcomes[0]
-    known = [truth(vm, outcome) for outcome in outcomes]
-    if None in known:
+    if not certain:
         return Prim("bool") if vm.watcher is None else vm.watcher.joined(outcomes, conjunction=True)
     return Const(True)
 
@@ -240,7 +245,7 @@ def _bool(vm: Machine, node: ast.BoolOp) -> Value:
     stops_on = isinstance(node.op, ast.Or)
     value = evaluate(vm, node.values[0])
     for index, operand in enumerate(node.values[1:]):
-        known = truth(vm, value)
+        known = asked(vm, value, node.values[index])
         if known is stops_on:
             return value
         if known is None:
@@ -325,7 +330,7 @@ def _items(vm: Machine, elements: list[ast.expr]) -> tuple[Value, ...] | Many:
     known = True
     for element in elements:
         if isinstance(element, ast.Starred):
-            items = vm.iterate(evaluate(vm, element.value))
+            items = items_of(vm, evaluate(vm, element.value), element.value)
             if isinstance(items, tuple):
                 found.extend(items)
             else:
@@ -416,6 +421,8 @@ def _is_plain(piece: ast.expr) -> bool:
 def _formatted(vm: Machine, piece: ast.expr, value: Value) -> str | None:
     """A piece of a text with braces, as `format` writes it."""
     if not isinstance(value, Const) or not isinstance(value.value, str | int) or len(str(value.value)) >= MAX_PIECE:
+        if isinstance(piece, ast.FormattedValue) and piece.format_spec is not None and piece.conversion == -1:
+            formatted(vm, value, evaluate(vm, piece.format_spec), piece.value)
         return None
     if not isinstance(piece, ast.FormattedValue) or _is_plain(piece):
         return str(value.value)

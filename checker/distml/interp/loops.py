@@ -19,6 +19,7 @@ from distml.interp.iteration import fresh_item
 from distml.interp.join import Wild, join_many, repeated, widen_records, widen_values
 from distml.interp.likeness import is_steady
 from distml.interp.machine import PathEnd
+from distml.interp.one_value import items_of
 from distml.interp.patterns import assign_target
 from distml.interp.refine import refine
 from distml.interp.scope import assigned_names
@@ -94,7 +95,7 @@ def execute_for(vm: Machine, node: ast.For | ast.AsyncFor) -> None:
 
 
 def _for(vm: Machine, node: ast.For | ast.AsyncFor) -> None:
-    source = _Source(vm, vm.language.evaluate(vm, node.iter))
+    source = _Source(vm, vm.language.evaluate(vm, node.iter), node.iter)
     loop = Loop()
     vm.loops.append(loop)
     try:
@@ -109,10 +110,10 @@ def _for(vm: Machine, node: ast.For | ast.AsyncFor) -> None:
 class _Source:
     """What a `for` goes through. A list is read anew in each turn, so that what the body adds is met too."""
 
-    def __init__(self, vm: Machine, value: Value) -> None:
+    def __init__(self, vm: Machine, value: Value, node: ast.expr) -> None:
         self.vm = vm
         self.value = value
-        self._items = vm.iterate(value)
+        self._items = items_of(vm, value, node)
         self._record = self._list()
 
     def _list(self) -> Record | None:

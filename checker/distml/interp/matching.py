@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.branches import either
 from distml.interp.names import assign_name
+from distml.interp.one_value import asked
 from distml.interp.operators import compare
 from distml.interp.reached import Test, run_arm
 from distml.interp.state import State, join_states
@@ -87,7 +88,7 @@ def _guarded(vm: Machine, case: ast.match_case, known: bool | None) -> bool | No
     """Whether the pattern of a case, which matches as `known` says, matches and its guard holds, None when unknown."""
     if known is False or case.guard is None:
         return known
-    holds = truth(vm, vm.language.evaluate(vm, case.guard))
+    holds = asked(vm, vm.language.evaluate(vm, case.guard), case.guard)
     return False if holds is False else (known if holds else None)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_op, call_value, each_alternative
+from distml.interp.one_value import asked, filled_in
 from distml.interp.several import are_several
 from distml.interp.truth import truth
 from distml.interp.typetests import container_of, real_class
@@ -107,6 +108,8 @@ def _binary(vm: Machine, symbol: str, name: str, left: Value, right: Value, node
     array = _array_of(left, right)
     if array is not None and (may_redefine(vm, left) or may_redefine(vm, right)):
         return vm.opaque(vm.snippet(node), vm.origin(node))
+    if symbol == "%":
+        filled_in(vm, left, right, node)
     repeated = _repeated(vm, left, right, node, in_place) if name == "mul" and array is not None else None
     if repeated is not None:
         return repeated
@@ -231,7 +234,7 @@ def _instance(vm: Machine, value: Value) -> Record | None:
 def unary(vm: Machine, operator: ast.unaryop, value: Value, node: ast.AST) -> Value:
     """`-x`, `+x`, `~x`, `not x`."""
     if isinstance(operator, ast.Not):
-        known = truth(vm, value)
+        known = asked(vm, value, node.operand if isinstance(node, ast.UnaryOp) else node)
         if known is None and vm.watcher is not None:
             return Condition("bool", negate(vm.watcher.condition(value)))
         return Prim("bool") if known is None else Const(not known)

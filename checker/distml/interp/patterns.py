@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 from distml.interp.findings import fail
 from distml.interp.iteration import fresh_item
 from distml.interp.names import assign_name
+from distml.interp.one_value import items_of
 from distml.interp.subscripts import store_subscript
 from distml.ops import Call, ShapeError
 from distml.values import (
     SHAPE_KINDS,
     Claimed,
     Const,
+    DictRecord,
+    IteratorRecord,
     ListRecord,
+    Range,
     Ref,
+    SetRecord,
     ShapeSeq,
     Tensor,
     Tup,
@@ -25,7 +30,10 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from distml.interp.machine import Machine
+    from distml.shapes import Dim
 
 
 def assign_target(vm: Machine, target: ast.expr, value: Value) -> None:
@@ -59,7 +67,7 @@ def unpack(vm: Machine, target: ast.Tuple | ast.List, value: Value) -> list[Valu
         value = _ranked(vm, target, value, starred)
     if isinstance(value, Union):
         value = _fitting(vm, value, count, bool(starred))
-    items = vm.iterate(value)
+    items = items_of(vm, value, target)
     if not isinstance(items, tuple):
         length = items.length.constant if items.length is not None else None
         if length is not None and (length < count - 1 if starred else length != count):
@@ -104,29 +112,41 @@ def _with_star(vm: Machine, items: tuple[Value, ...], count: int, star: int) -> 
 
 
 def _mismatch(vm: Machine, target: ast.Tuple | ast.List, value: Value, given: int) -> None:
-    """Too many or too few values: a finding when it is a tensor, its shape, a list, or a tuple that is no annotation's alone."""
+    """Too many or too few values: a finding, unless an annotation alone tells how many there are."""
     call = Call(vm, "unpack", "array")
-    if isinstance(value, Tensor):
-        subject = f"a tensor of shape {call.show(value)} gives {given} rows and"
-        notes = call.notes(*vm.facts.shape(value.shape).head[:1])
-    elif isinstance(value, ShapeSeq) or (isinstance(value, Tup) and value.kind in SHAPE_KINDS):
-        items = value.items if isinstance(value, Tup) else ()
-        dims = [d for d in (call.dim(i) for i in items) if d is not None]
-        subject = f"a shape of {given} axes [{', '.join(map(str, dims))}]"
-        notes = call.notes(*dims[:2])
-    elif isinstance(value, Tup) and not isinstance(value, Claimed):
-        subject, notes = f"a tuple of {given} item{'s' * (given != 1)} ({_brief(call, value.items)})", []
-    elif given and isinstance(value, Ref) and isinstance(vm.record(value), ListRecord):
-        subject, notes = (
-            f"a list of {given} item{'s' * (given != 1)} [{_brief(call, call.items(value) or (call.unknown(),))}]",
-            [],
-        )
-    else:
+    subject = _counted(vm, call, value, given)
+    if subject is None:
         return
     least = "at least " if any(isinstance(element, ast.Starred) for element in target.elts) else ""
     names = len(target.elts) - bool(least)
-    message = f"{subject} cannot be unpacked into {least}{names} name{'s' * (names != 1)}"
-    fail(vm, ShapeError("SHP306", message, notes), target)
+    message = f"{subject[0]} cannot be unpacked into {least}{names} name{'s' * (names != 1)}"
+    fail(vm, ShapeError("SHP306", message, call.notes(*subject[1])), target)
+
+
+_COUNTED = {ListRecord: "a list", DictRecord: "a dict", SetRecord: "a set", IteratorRecord: "an iterator"}
+
+
+def _counted(vm: Machine, call: Call, value: Value, given: int) -> tuple[str, Sequence[Dim]] | None:
+    """What has so many items, as messages say it, and the sizes that it is about; None where only an annotation says so."""
+    items = f"{given} item{'s' * (given != 1)}"
+    if isinstance(value, Tensor):
+        head = vm.facts.shape(value.shape).head
+        return f"a tensor of shape {call.show(value)} gives {given} rows and", head[:1]
+    if isinstance(value, ShapeSeq) or (isinstance(value, Tup) and value.kind in SHAPE_KINDS):
+        parts = value.items if isinstance(value, Tup) else ()
+        dims = [d for d in (call.dim(i) for i in parts) if d is not None]
+        return f"a shape of {given} axes [{', '.join(map(str, dims))}]", dims[:2]
+    if isinstance(value, Tup) and not isinstance(value, Claimed):
+        return f"a tuple of {items} ({_brief(call, value.items)})", ()
+    record = vm.record(value) if isinstance(value, Ref) else None
+    if isinstance(record, ListRecord):
+        shown = _brief(call, call.items(value) or (call.unknown(),))
+        return (f"a list of {items} [{shown}]", ()) if given else None
+    if isinstance(value, Range):
+        return f"a range of {items}", ()
+    if isinstance(value, Const):
+        return f"the text {str(value.value)[:40]!r}", ()
+    return (f"{_COUNTED[type(record)]} of {items}", ()) if given and type(record) in _COUNTED else None
 
 
 def _brief(call: Call, items: tuple[Value, ...]) -> str:

@@ -33,6 +33,8 @@ class Dialect:
         no_axes_is_all: Reducing over `()` reduces over all axes.
         scalars_are_numbers: An element of an array may be a plain number, which is no array.
         answers_numpy: NumPy's own functions give its tensors back where they get one.
+        equal_or_same: `==` of two tensors may ask whether they are one object (TensorFlow 1).
+        empty_is_false: An array without elements counts as false (NumPy before 2.2, with a warning).
         bounds_checked: An index that is too large is an error; else the last element stands for it.
         immutable: `x[i] = value` is a TypeError.
         takes_objects_apart: `array + object` applies the operator of the object to each element.
@@ -62,6 +64,8 @@ class Dialect:
     no_axes_is_all: bool = False
     scalars_are_numbers: bool = False
     answers_numpy: bool = True
+    equal_or_same: bool = False
+    empty_is_false: bool = True
     bounds_checked: bool = True
     immutable: bool = False
     takes_objects_apart: bool = False
@@ -100,6 +104,7 @@ TORCH = Dialect(
     integers_first=True,
     steps_back=False,
     no_axes_is_all=True,
+    empty_is_false=False,
     shape_is_tuple=True,
     out_resizes=True,
     others=(
@@ -117,6 +122,7 @@ TENSORFLOW = Dialect(
     text_is_element=True,
     only_minus_one=True,
     takes_lists=True,
+    equal_or_same=True,
     one_class=False,
     others=("tensorflow.Variable", "keras.KerasTensor"),
 )

@@ -8,7 +8,7 @@ class RankMismatch(Rule):
 
     ## What it finds
     Layers and functions that need a certain rank (`Conv2d` 3 or 4, `bmm` 3, `mm` 2, `np.trace` at least 2) and get
-    another.
+    another, and `len(x)` or a loop over an array without axes.
 
     ## Why it matters
     The program stops at that line: `Expected 3D (unbatched) or 4D (batched) input`. A forgotten `unsqueeze(0)` or a
@@ -224,3 +224,39 @@ class NotATensor(Rule):
 
     code = "SHP307"
     name = "not-a-tensor"
+
+
+class NotOneValue(Rule):
+    """An array of several elements where a single value is needed.
+
+    ## What it finds
+    A condition of several elements (`if x > 0:`, `0 < x < 1`, `not x`, `assert a == b`, `all([x])`, `max(x, 0)`), a number
+    made of them (`float(x)`, `x.item()`, `math.exp(x)`, `"%.3f" % x`, `range(x)`, `items[x]`), a format of an array with axes
+    (`f"{x:.3f}"`), and `loss.backward()` without a gradient.
+
+    ## Why it matters
+    The program stops at that line: `The truth value of an array with more than one element is ambiguous`, `only length-1
+    arrays can be converted to Python scalars`, `unsupported format string passed to Tensor.__format__`. A loss with
+    `reduction="none"` is often printed so, after the first epoch.
+
+    ## Example
+    ```py
+    import torch
+    import torch.nn.functional as F
+
+    loss = F.cross_entropy(torch.randn(8, 10), torch.zeros(8, dtype=torch.long), reduction="none")
+    print(f"loss {loss:.3f}")
+    ```
+
+    ## Instead
+    ```py
+    import torch
+    import torch.nn.functional as F
+
+    loss = F.cross_entropy(torch.randn(8, 10), torch.zeros(8, dtype=torch.long), reduction="none")
+    print(f"loss {loss.mean():.3f}")
+    ```
+    """
+
+    code = "SHP308"
+    name = "not-one-value"

@@ -55,17 +55,22 @@ def rearrange(call: Call, tensor: Value, pattern: Value, **axes_lengths: Value) 
 
 @op("einops.reduce", "einops.einops.reduce")
 def reduce(call: Call, tensor: Value, pattern: Value, reduction: Value, **axes_lengths: Value) -> Value:
-    """einops.reduce(tensor, pattern, reduction, **axes_lengths)"""
+    """einops.reduce(tensor, pattern, reduction, **axes_lengths): a reduction may also be `rearrange` or `repeat`"""
+    kind = call.const(reduction)
+    if kind in ("rearrange", "repeat"):
+        return (rearrange if kind == "rearrange" else repeat)(call, tensor, pattern, **axes_lengths)
     text = call.const(pattern, str)
     if text is UNKNOWN:
         return _unknown(call, tensor)
     match = Match(call, text, axes_lengths)
     extra = sorted({*match.right.names} - {*match.left.names})
+    if extra and kind is UNKNOWN:
+        return _unknown(call, tensor)  # a function reduces; a text that is not known may say `repeat`
     if extra:
         match.fail(f"{', '.join(extra)} on the right only")
     match.read(input_shape(call, tensor))
     result = made(call, tensor, match.write(match.right))
-    averaged = call.const(reduction) not in ("min", "max", "sum")
+    averaged = kind not in ("min", "max", "sum")
     return call.tensor(result.shape, None if averaged and result.dtype != "float" else result.dtype, result.lib)
 
 

@@ -46,7 +46,7 @@ class Match:
             size = self.call.dim(value)
             self.sizes[name] = self.call.symbol(name) if size is None else self.call.facts.nonnegative(size)
             constant = self.sizes[name].constant
-            if constant is not None and constant <= 0:
+            if constant is not None and constant < 0:
                 self.fail(f"'{name}' is given the size {constant}")
 
     def read(self, shape: Shape) -> None:
@@ -91,7 +91,7 @@ class Match:
         known = [self._size(name) for name in group if self._size(name) is not None]
         missing = [name for name in group if self._size(name) is None]
         total = product(call, [d for d in known if d is not None])
-        if len(missing) > 1:
+        if len(missing) > 1 or (missing and total == 0):
             self.fail(f"the sizes of {', '.join(missing)} in {self._shown(group)} cannot be inferred")
         if not missing:
             call.require_equal(

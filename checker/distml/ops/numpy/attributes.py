@@ -17,6 +17,7 @@ from distml.ops.rules.axes import swap_axes
 from distml.ops.rules.elements import plain, written
 from distml.ops.rules.kinds import real
 from distml.ops.rules.nested import nested
+from distml.ops.rules.one_value import require_number
 from distml.ops.rules.ranks import rank_of
 from distml.values import Const, Prim, Tensor
 
@@ -104,10 +105,8 @@ def opaque(call: Call, self: Value) -> Value:
 @op("numpy.ndarray.item")
 def item(call: Call, self: Value, *args: Value) -> Value:
     """ndarray.item(*args): https://numpy.org/doc/stable/reference/generated/numpy.ndarray.item.html"""
-    count = call.shape(self).size
-    if not args and count is not None and count.differs(1):
-        message = f"{call.text}: only an array of 1 element is a scalar, {call.show(self)} has {count}"
-        call.fail("SHP201", message, *call.notes(count))
+    if not args:
+        require_number(call, self)
     number = self.number if isinstance(self, Tensor) else None
     if number is not None:
         return plain(number)

@@ -12,6 +12,7 @@ from distml.ops.python.joined import merged
 from distml.ops.python.likeness import kind_of, remembered, shown
 from distml.ops.registry import op
 from distml.ops.rules.elements import as_whole, plain
+from distml.ops.rules.one_value import require_number, require_scalar, require_truth
 from distml.shapes import Dim
 from distml.values import (
     Const,
@@ -46,8 +47,10 @@ def int_(call: Call, x: Value = ZERO, /, base: Value | None = None) -> Value:
     whole = as_whole(call, x)
     if whole is not None:
         return whole
-    if isinstance(x, Tensor) and x.number is not None:
-        return int_(call, x.number)
+    if isinstance(x, Tensor):
+        require_number(call, x)
+        if x.number is not None:
+            return int_(call, x.number)
     if isinstance(x, Opaque | Expr | Ratio):
         # The same unknown value has the same integer part each time.
         return remembered(call, ("int", x), None, f"int({shown(x)})")
@@ -65,6 +68,7 @@ def float_(call: Call, x: Value = ZERO, /) -> Value:
         return compute(call, float, x) or Prim("float")
     if isinstance(x, Num):
         return Ratio("float", call.facts.dim(x.dim), Dim.of(1))
+    require_number(call, x)
     if isinstance(x, Tensor) and x.number is not None:
         return float_(call, plain(x.number))
     return x if isinstance(x, Ratio) else Prim("float")
@@ -73,12 +77,14 @@ def float_(call: Call, x: Value = ZERO, /) -> Value:
 @op("builtins.complex")
 def complex_(call: Call, real: Value = ZERO, imag: Value = ZERO) -> Value:
     """complex(real, imag): https://docs.python.org/3/library/functions.html#complex"""
+    require_number(call, real)
     return compute(call, complex, real, imag) or Prim("complex")
 
 
 @op("builtins.bool", "operator.truth")
 def bool_(call: Call, x: Value = FALSE, /) -> Value:
     """bool(x): https://docs.python.org/3/library/functions.html#bool"""
+    require_truth(call, x)
     truth = call.world.truth(x)
     return Prim("bool") if truth is None else Const(truth)
 
@@ -104,6 +110,7 @@ def _text(call: Call, function: Callable[..., str], value: Value) -> Value:
 def format_(call: Call, value: Value, format_spec: Value = Const(""), /) -> Value:
     """format(value, format_spec): https://docs.python.org/3/library/functions.html#format"""
     spec = call.const(format_spec, str)
+    require_scalar(call, value, spec if isinstance(spec, str) else "")
     small = isinstance(spec, str) and format_is_small(spec)
     return (compute(call, format, value, format_spec) if small and isinstance(value, Const) else None) or Prim("str")
 

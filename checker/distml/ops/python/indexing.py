@@ -12,6 +12,7 @@ from distml.ops.python.joined import length_of
 from distml.ops.python.likeness import either, fresh, kind_of
 from distml.ops.python.sliced import slice_of
 from distml.ops.registry import op
+from distml.ops.rules.one_value import require_number
 from distml.shapes import Dim
 from distml.values import (
     NONE,
@@ -78,6 +79,7 @@ def _sequence_item(call: Call, self: Tup | Range, index: Value) -> Value:
     if items is None:
         return _range_item(call, self, index) if isinstance(self, Range) else call.unknown()
     if position is UNKNOWN:
+        require_number(call, index, "an index of a sequence")
         return either(call, items) if may_be_integer(index) else call.unknown()
     if -len(items) <= position < len(items):
         found: Value = items[position]
@@ -144,6 +146,7 @@ def _list_item(call: Call, record: ListRecord, index: Value) -> Value:
         return record.item if record.same else fresh(call, record.item)
     position = call.const(index, int)
     if position is UNKNOWN:
+        require_number(call, index, "an index of a sequence")
         return either(call, record.items) if may_be_integer(index) else call.unknown()
     found = record.items[position] if -len(record.items) <= position < len(record.items) else None
     return call.unknown() if found is None else found

@@ -8,6 +8,7 @@ from distml.ops.call import NONE, UNKNOWN
 from distml.ops.python.dicts import keys_of
 from distml.ops.python.folding import MAX_ITEMS
 from distml.ops.python.likeness import either, fresh, low_of, remembered
+from distml.ops.rules.one_value import require_items
 from distml.shapes import Dim, Shape
 from distml.values import (
     Const,
@@ -56,6 +57,7 @@ MAX_ROWS = 64
 
 def drawn(call: Call, value: Value) -> tuple[Value, ...] | Many:
     """What iterating gives; Python's own sequences and iterators are read here, which keeps their lengths."""
+    require_items(call, value)
     record = call.world.record(value) if isinstance(value, Ref) else None
     if isinstance(value, Many | Range) or isinstance(record, ListRecord | IteratorRecord):
         return iterate(call, value)

@@ -12,6 +12,7 @@ from distml.ops.python.iterating import as_list, drawn, sort_keys
 from distml.ops.python.joined import chained, length_of, pattern, repeated
 from distml.ops.python.likeness import either, fresh
 from distml.ops.registry import op
+from distml.ops.rules.one_value import require_truth
 from distml.shapes import Dim
 from distml.values import Const, ListRecord, Many, Num, Ref, Tup, Value
 
@@ -202,6 +203,7 @@ def in_order(call: Call, record: ListRecord, key: Value = NONE, reverse: Value =
     keys = sort_keys(call, key, Many(record.item or call.unknown("item")) if record.items is None else record.items)
     if record.items is None or len(record.items) < 2:
         return record
+    require_truth(call, (keys or record.items)[0])  # that of a comparison with the next
     flag = call.flag(reverse)
     plain = [python(item) for item in keys or ()]
     if flag is not None and keys is not None and not any(item is MISSING for item in plain):

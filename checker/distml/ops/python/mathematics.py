@@ -12,6 +12,7 @@ from distml.ops.python.iterating import drawn
 from distml.ops.python.likeness import is_number, kind_of, low_of, remembered, shown
 from distml.ops.python.ratios import ceiling_of, floor_of
 from distml.ops.registry import op
+from distml.ops.rules.one_value import require_number
 from distml.values import Const, Expr, Many, Num, Opaque, Prim, Ratio, Tup, Value
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _FLOATS = (
     " hypot ldexp lgamma log log10 log1p log2 nextafter radians remainder sin sinh sqrt tan tanh ulp fsum fma"
 )
 _TESTS = "isfinite isinf isnan isclose"
+_OF_SEQUENCES = ("dist", "fsum")
+"""Functions whose arguments are points, or what is added up."""
 _PAGE = "https://docs.python.org/3/library/math.html"
 
 
@@ -35,6 +38,9 @@ def _register(names: str, kind: str) -> None:
 
 def _function(name: str, function: Callable[..., Any] | None, kind: str) -> Callable[..., Value]:
     def rule(call: Call, *args: Value, **named: Value) -> Value:
+        for arg in args:
+            if name not in _OF_SEQUENCES:
+                require_number(call, arg)
         known = compute(call, function, *args, **named) if function is not None else None
         return known or Prim(kind)
 
@@ -62,6 +68,7 @@ def ceil(call: Call, x: Value, /) -> Value:
 def _rounded(call: Call, name: str, function: Callable[[Any], Any], x: Value, known: Dim | None) -> Value:
     if isinstance(x, Const):
         return compute(call, function, x) or Num(call.symbol(name, None))
+    require_number(call, x)
     if known is not None:
         return call.number(call.small(known))
     if isinstance(x, Opaque | Expr | Ratio):
@@ -121,6 +128,8 @@ def comb(call: Call, n: Value, k: Value | None = None, /) -> Value:
 
 def _of_integers(call: Call, name: str, args: tuple[Value, ...]) -> Value:
     """A non-negative integer that depends on the arguments alone."""
+    for value in args:
+        require_number(call, value)
     dims = [call.dim(value) for value in args]
     if all(dim is not None for dim in dims):
         return remembered(call, (name, *dims), 0, f"{name}({', '.join(str(dim) for dim in dims)})")

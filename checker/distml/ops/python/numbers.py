@@ -13,6 +13,7 @@ from distml.ops.python.iterating import drawn, item_of, sort_keys
 from distml.ops.python.likeness import either, is_number, kind_of, low_of, remembered, shaped_like
 from distml.ops.python.ratios import quotient_of
 from distml.ops.registry import find_op, op
+from distml.ops.rules.one_value import require_number, require_truth
 from distml.solver.formula import at_least, both, equal
 from distml.solver.formula import either as one_of
 from distml.values import Const, Expr, Many, Num, Opaque, Prim, Tensor, Tup, Union, Value, union
@@ -76,6 +77,8 @@ def _extreme(call: Call, args: Sequence[Value], key: Value, default: Value | Non
         best = None if keys is None else extreme(call, keys, largest=largest)
         first = [value for value, found in zip(values, keys or (), strict=False) if found == best]
         return first[0] if first and isinstance(best, Const) else either(call, values)
+    for value in values if len(values) > 1 else ():
+        require_truth(call, value)  # that of a comparison with another item
     return extreme(call, values, largest=largest)
 
 
@@ -174,6 +177,9 @@ def pow_(call: Call, base: Value, exp: Value, mod: Value = NONE) -> Value:
     if mod != NONE:
         small = all(isinstance(v, Const) and isinstance(v.value, int) for v in (base, exp, mod))
         return (compute(call, pow, base, exp, mod) if small else None) or Num(call.symbol("pow", None))
+    if call.name == "math.pow":
+        for value in (base, exp):
+            require_number(call, value)
     result = operate(call, "**", base, exp)
     if call.name == "math.pow":
         return compute(call, float, result) or Prim("float")
@@ -183,6 +189,8 @@ def pow_(call: Call, base: Value, exp: Value, mod: Value = NONE) -> Value:
 @op("builtins.chr", "builtins.bin", "builtins.hex", "builtins.oct", "builtins.ascii")
 def text_of_number(call: Call, value: Value, /) -> Value:
     """chr(i), bin(x), hex(x), oct(x): https://docs.python.org/3/library/functions.html#chr"""
+    if call.name != "builtins.ascii":
+        require_number(call, value)
     functions = {"chr": chr, "bin": bin, "hex": hex, "oct": oct}
     function = functions.get(call.name.rpartition(".")[2])
     return (compute(call, function, value) if function is not None else None) or Prim("str")

@@ -25,6 +25,7 @@ from distml.ops.python.iterating import (
 from distml.ops.python.likeness import either, remembered
 from distml.ops.python.lists import in_order
 from distml.ops.registry import op
+from distml.ops.rules.one_value import require_items, require_number, require_truth
 from distml.ops.rules.ranks import rank_of
 from distml.shapes import Dim
 from distml.solver.formula import both
@@ -65,6 +66,7 @@ def length(call: Call, obj: Value, /) -> Value:
         return either(call, [length(call, option) for option in obj.options], "length")
     if isinstance(obj, Opaque | ClaimedTup):
         return remembered(call, ("len", obj), 0, f"len({obj.name})" if isinstance(obj, Opaque) else "length")
+    require_items(call, obj, "length")
     known = length_of_value(call, obj)
     return Num(call.symbol("length")) if known is None else call.number(known)
 
@@ -98,6 +100,8 @@ def length_of_value(call: Call, value: Value) -> Dim | None:
 def range_(call: Call, start: Value, stop: Value | None = None, step: Value = ONE, /) -> Value:
     """range(start, stop, step): https://docs.python.org/3/library/stdtypes.html#range"""
     first, last = (ZERO, start) if stop is None else (start, stop)
+    for bound in (first, last, step):
+        require_number(call, bound, "a bound of a range")
     return Range(_index(first), _index(last), _index(step))
 
 
@@ -233,7 +237,9 @@ def filtered(call: Call, function: Value, values: tuple[Value, ...] | Many, *, w
     kept: list[Value] = []
     certain = True
     for item in values:
-        truth = call.world.truth(item if function == NONE else call.apply(function, item))
+        asked = item if function == NONE else call.apply(function, item)
+        require_truth(call, asked)
+        truth = call.world.truth(asked)
         certain = certain and truth is not None
         if truth is None or truth is wanted:
             kept.append(item)
@@ -276,6 +282,10 @@ def _quantified(call: Call, iterable: Value, *, decisive: bool) -> Value:
     if isinstance(values, Many):
         return Prim("bool")
     truths = [call.world.truth(value) for value in values]
+    for value, known in zip(values, truths, strict=True):
+        require_truth(call, value)
+        if known in (None, decisive):
+            break
     if decisive in truths:
         return Const(decisive)
     if None not in truths:

@@ -8,6 +8,7 @@ from distml.ops.call import Call
 from distml.ops.python.folding import MAX_TEXT, compute, format_is_small, lift, python
 from distml.ops.python.iterating import drawn
 from distml.ops.registry import op
+from distml.ops.rules.one_value import require_braces
 from distml.values import Const, ListRecord, Many, Num, Prim, Tup, Value
 
 if TYPE_CHECKING:
@@ -123,6 +124,8 @@ def join(call: Call, self: Value, iterable: Value, /) -> Value:
 def format(call: Call, self: Value, /, *args: Value, **named: Value) -> Value:
     """str.format(*args, **named): https://docs.python.org/3/library/stdtypes.html#str.format"""
     text = call.const(self, str)
+    if isinstance(text, str):
+        require_braces(call, text, args, named)
     plain = all(isinstance(value, Const) for value in (*args, *named.values()))
     # Fields inside fields take a width from the arguments; attributes would look into objects of ours.
     simple = isinstance(text, str) and format_is_small(text) and ":{" not in text and "." not in text.replace(":.", ":")

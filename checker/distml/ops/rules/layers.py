@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE
-from distml.ops.rules.sizes import nonnegative
+from distml.ops.rules.sizes import no_integer, nonnegative
 from distml.shapes import Dim, Shape
-from distml.values import Const, Num, Prim, Tensor, Tup, Value
+from distml.values import Const, Num, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,12 +20,11 @@ Axes = tuple[Dim | None, ...]
 def size(call: Call, value: Value, name: str, least: int = 0) -> Dim:
     """A constructor's size as a dimension; a new symbol when it is not known.
 
-    Fails with SHP603 on a float or a number that is certainly below `least`.
+    Fails with SHP603 on what is certainly no integer and on a number that is certainly below `least`.
     """
-    number = value.value if isinstance(value, Const) else None
-    if isinstance(number, float) or value == Prim("float"):
-        given = f"the float {number}" if isinstance(number, float) else "a float"
-        call.fail("SHP603", f"{call.text}: {name} must be an integer, gets {given}", hint="divide with // instead of /")
+    wrong = None if _reads_as_integer(value) else no_integer(value)
+    if wrong is not None:
+        call.fail("SHP603", f"{call.text}: {name} must be an integer, gets {wrong[0]}", hint=wrong[1])
     dim = call.dim(value)
     if dim is None:
         return call.symbol(name)
@@ -34,6 +33,11 @@ def size(call: Call, value: Value, name: str, least: int = 0) -> Dim:
         call.fail("SHP603", f"{call.text}: {name} must be at least {least}, gets {dim}", *call.notes(dim))
     # A layer of no channels can be made, but nobody means one: an unknown size is at least 1.
     return call.facts.nonnegative(nonnegative(call, dim, name), 1)
+
+
+def _reads_as_integer(value: Value) -> bool:
+    """Whether a text is that of a number, which Keras 2 reads."""
+    return isinstance(value, Const) and isinstance(value.value, str) and value.value.strip().lstrip("+-").isdigit()
 
 
 def attribute_of(call: Call, value: Value, dim: Dim) -> Value:

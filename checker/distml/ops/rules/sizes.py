@@ -71,15 +71,21 @@ def _from_array(call: Call, value: Tensor) -> Shape:
 
 
 def _require_integer(call: Call, value: Value) -> None:
+    wrong = no_integer(value)
+    if wrong is not None:
+        call.fail("SHP603", f"{call.text}: a dimension must be an integer, gets {wrong[0]}", hint=wrong[1])
+
+
+def no_integer(value: Value) -> tuple[str, str | None] | None:
+    """What a value is that is certainly no integer, and what to write instead; None where it may be one."""
     if isinstance(value, Const) and isinstance(value.value, float):
         whole = value.value.is_integer()
-        call.fail(
-            "SHP603",
-            f"{call.text}: a dimension must be an integer, gets the float {value.value}",
-            hint=f"use {int(value.value)}, or // where it is computed" if whole else None,
-        )
+        hint = f"use {int(value.value)}, or // where it is computed" if whole else "divide with // instead of /"
+        return f"the float {value.value}", hint
+    if isinstance(value, Const) and isinstance(value.value, str | bytes):
+        return f"the text {value.value[:40]!r}", None
     if isinstance(value, Tup):
-        call.fail("SHP603", f"{call.text}: a dimension must be an integer, gets a tuple")
+        return "a tuple", None
     if isinstance(value, Prim | Tensor) and kind_of(value) == "float":
-        hint = "use // where it is computed, or int(...)"
-        call.fail("SHP603", f"{call.text}: a dimension must be an integer, gets a float", hint=hint)
+        return "a float", "use // where it is computed, or int(...)"
+    return None

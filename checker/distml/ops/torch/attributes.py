@@ -13,6 +13,7 @@ from distml.ops.rules.axes import axis_in
 from distml.ops.rules.elements import as_double, as_whole, plain, written
 from distml.ops.rules.kinds import kind_of, real
 from distml.ops.rules.nested import nested
+from distml.ops.rules.one_value import require_number, require_truth
 from distml.ops.rules.ranks import rank_of
 from distml.ops.torch.dtypes import asked_kind, cast_names, is_dtype, kept, like
 from distml.shapes import Shape
@@ -165,7 +166,7 @@ def is_tensor(call: Call, obj: Value) -> Value:
 @op("torch.is_nonzero", "torch.Tensor.is_nonzero", "torch.Tensor.__bool__")
 def truth(call: Call, input: Value) -> Value:
     """torch.is_nonzero(input), `bool(x)`: only of one element"""
-    single(call, input, "a truth value")
+    require_truth(call, input)
     return Prim("bool")
 
 
@@ -178,7 +179,7 @@ def truth(call: Call, input: Value) -> Value:
 )
 def item(call: Call, self: Value) -> Value:
     """torch.Tensor.item(): the one element as a number"""
-    single(call, self, "a number")
+    require_number(call, self)
     found = self.number if isinstance(self, Tensor) else None
     target = {"__int__": "int", "__index__": "int", "__float__": "float", "__complex__": "complex"}
     kind = target.get(call.name.rpartition(".")[2], kind_of(self))
@@ -187,17 +188,6 @@ def item(call: Call, self: Value) -> Value:
     if found is not None and kind == "float":
         return plain(as_double(call, found) or found)
     return call.unknown() if kind is None else Prim(kind)
-
-
-def single(call: Call, tensor: Value, what: str) -> None:
-    """Require a tensor to have one element."""
-    shape = call.shape(tensor)
-    if shape.size is not None and shape.size.differs(1):
-        call.fail(
-            "SHP201",
-            f"{call.text}: only one element makes {what}, {shape!r} has {shape.size}",
-            *call.notes(*shape.head),
-        )
 
 
 @op("torch.Tensor.tolist")
@@ -289,7 +279,7 @@ def backward(call: Call, self: Value, *args: Value, **options: Value) -> Value:
     shape = call.shape(self)
     if call.name.endswith("backward") and given == NONE and shape.size is not None and shape.size.differs(1):
         call.fail(
-            "SHP201",
+            "SHP308",
             f"{call.text} needs a single element, or a gradient; {shape!r} has {shape.size}",
             *call.notes(*shape.head),
             hint="reduce it first: .mean() or .sum()",
