@@ -39,7 +39,7 @@ def require_truth(call: Call, value: Value) -> None:
     strict = all(not dialect(array.lib).empty_is_false for array in arrays)
     if shapes and all(size is not None and (_several(size) or (strict and size.differs(1))) for size in sizes):
         hint = "ask for .any() or .all(), or combine conditions with & and |"
-        _fail(call, "an array of several elements is neither true nor false", shapes[0], hint)
+        _fail(call, shapes[0], "is neither true nor false", hint)
 
 
 def require_number(call: Call, value: Value, what: str = "a number") -> None:
@@ -47,14 +47,14 @@ def require_number(call: Call, value: Value, what: str = "a number") -> None:
     shapes = _shapes(call, value)
     sizes = [shape.size for shape in shapes]
     if shapes and all(size is not None and size.differs(1) for size in sizes):
-        _fail(call, f"only an array of one element makes {what}", shapes[0], None)
+        _fail(call, shapes[0], f"is not {what}", "reduce it (.mean(), .sum()) or take one element")
 
 
 def require_scalar(call: Call, value: Value, spec: str) -> None:
     """Fail where `format(value, spec)` does: of an array with axes, whatever its size."""
     shapes = _shapes(call, value)
     if spec and shapes and all(shape.least > 0 for shape in shapes):
-        _fail(call, f"an array with axes has no format '{spec}'", shapes[0], "format one element, .item(), or str(...)")
+        _fail(call, shapes[0], f"has no format '{spec}'", "reduce it (.mean(), .sum()), or show it without a format")
 
 
 def require_items(call: Call, value: Value, what: str = "items to go through") -> None:
@@ -96,7 +96,7 @@ def require_percent(call: Call, text: str, given: Value) -> None:
     if len(kinds) == len(values):
         for kind, value in zip(kinds, values, strict=True):
             if kind not in _TEXTS:
-                require_number(call, value, f"the number that %{kind} shows")
+                require_number(call, value, f"the number that %{kind} needs")
 
 
 def _several(size: Dim) -> bool:
@@ -114,7 +114,5 @@ def _shapes(call: Call, value: Value) -> list[Shape]:
     return [call.facts.shape(array.shape) for array in _arrays(value)]
 
 
-def _fail(call: Call, what: str, shape: Shape, hint: str | None) -> NoReturn:
-    size = shape.size
-    count = "" if size is None else f", that has {size}" if shape.rank == 1 else f" has {size} elements"
-    call.fail(CODE, f"{call.text}: {what}, got {shape!r}{count}", *call.notes(*shape.head), hint=hint)
+def _fail(call: Call, shape: Shape, what: str, hint: str) -> NoReturn:
+    call.fail(CODE, f"{call.text}: an array of shape {shape!r} {what}", *call.notes(*shape.head), hint=hint)
