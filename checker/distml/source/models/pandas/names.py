@@ -4,6 +4,13 @@ import numpy as np
 from _elsewhere import resolved
 
 
+def has_rows(data):
+    """Whether data are items, of which each is a row; an array without axes is one value."""
+    if isinstance(data, np.ndarray):
+        return data.ndim != 0
+    return isinstance(data, (list, tuple))
+
+
 def is_names(names):
     """Whether names are written out."""
     return isinstance(names, (list, tuple)) and all(isinstance(each, str) for each in names)
@@ -62,7 +69,7 @@ class Index:
     """The names of rows, of which it is known how many there are."""
 
     def __init__(self, data=None, *args, **kwargs):
-        known = isinstance(data, (np.ndarray, list, tuple, range))
+        known = has_rows(data) or isinstance(data, range)
         self._cells = np.empty(len(data) if known else int(resolved()), dtype=resolved())
 
     def __len__(self):

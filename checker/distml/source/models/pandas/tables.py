@@ -3,7 +3,7 @@
 import numpy as np
 from _elsewhere import resolved
 from pandas.methods import ANSWERING, CHANGING, REDUCING, Windows
-from pandas.names import Names, is_names, number_of
+from pandas.names import Names, has_rows, is_names, number_of
 
 
 def cells(*sizes):
@@ -227,9 +227,10 @@ class Series(Data):
     """Series(data): one column"""
 
     def __init__(self, data=None, index=None, *args, mask=False, **kwargs):
-        known = isinstance(data, (np.ndarray, list, tuple))
+        known = has_rows(data)
         if index is None:
-            self._cells = data if isinstance(data, np.ndarray) else cells(len(data) if known else int(resolved()))
+            whole = known and isinstance(data, np.ndarray)
+            self._cells = data if whole else cells(len(data) if known else int(resolved()))
         else:
             self._cells = cells(number_of(index))
             if known:
@@ -269,7 +270,7 @@ class DataFrame(Data):
             self._from_columns(data, index)
         elif isinstance(data, np.ndarray):
             self._from_cells(data, columns)
-            if index is not None:
+            if index is not None and has_rows(data):
                 rows, names = len(data), number_of(index)
                 assert rows == names
         elif data is None:
@@ -284,7 +285,7 @@ class DataFrame(Data):
         """Columns by name, all of one length, that of the rows' names, or one value for all."""
         rows = int(resolved()) if index is None else number_of(index)
         names = list(data.keys())
-        known = [each for each in data.values() if isinstance(each, np.ndarray) or isinstance(each, list)]
+        known = [each for each in data.values() if has_rows(each) and not isinstance(each, tuple)]
         if known and index is None:
             rows = len(known[0])
         for each in known:
