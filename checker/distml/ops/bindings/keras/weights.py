@@ -18,18 +18,16 @@ if TYPE_CHECKING:
     from distml.shapes import Dim
 
 Attrs = dict[str, Value]
-Sizes = "Sequence[Dim | None] | None"
 
 
-def _weight(name: str, sizes: Callable[[Call, Attrs], Sizes], *layers: str) -> None:
+def _weight(name: str, sizes: Callable[[Call, Attrs], list[Dim | None]], *layers: str) -> None:
     """The attribute `name` of some layers: a weight of these sizes; unknown where one object stands for several layers."""
 
     def rule(call: Call, self: Value) -> Value:
         attrs = call.attrs(self)
-        found = None if attrs is None or MANY in attrs else sizes(call, attrs)
-        if found is None:
+        if attrs is None or MANY in attrs:
             return call.unknown()
-        made = call.tensor(list(found), "float", "tensorflow")
+        made = call.tensor(sizes(call, attrs), "float", "tensorflow")
         return Tensor(made.lib, made.shape, made.dtype, parameter=True)
 
     rule.__doc__ = f"https://keras.io/api/layers: `{name}`"
@@ -44,8 +42,8 @@ def _window(call: Call, attrs: Attrs, count: int) -> list[Dim | None]:
     return list(call.per_axis(attrs.get("kernel_size", NONE), count) or [None] * count)
 
 
-def _kernel(count: int) -> Callable[[Call, Attrs], Sizes]:
-    def sizes(call: Call, attrs: Attrs) -> Sizes:
+def _kernel(count: int) -> Callable[[Call, Attrs], list[Dim | None]]:
+    def sizes(call: Call, attrs: Attrs) -> list[Dim | None]:
         (features,), groups = _dims(call, attrs, FEATURES), call.dim(attrs.get("groups", NONE))
         each = features if groups is not None and groups.constant == 1 else None
         return [*_window(call, attrs, count), each, *_dims(call, attrs, "filters")]
@@ -53,12 +51,12 @@ def _kernel(count: int) -> Callable[[Call, Attrs], Sizes]:
     return sizes
 
 
-def _transposed_kernel(count: int) -> Callable[[Call, Attrs], Sizes]:
+def _transposed_kernel(count: int) -> Callable[[Call, Attrs], list[Dim | None]]:
     return lambda call, attrs: [*_window(call, attrs, count), *_dims(call, attrs, "filters", FEATURES)]
 
 
-def _gates(gates: int, source: str) -> Callable[[Call, Attrs], Sizes]:
-    def sizes(call: Call, attrs: Attrs) -> Sizes:
+def _gates(gates: int, source: str) -> Callable[[Call, Attrs], list[Dim | None]]:
+    def sizes(call: Call, attrs: Attrs) -> list[Dim | None]:
         rows, units = _dims(call, attrs, source, "units")
         return [rows, None if units is None else units * gates]
 
