@@ -44,7 +44,25 @@ def test_a_table_that_cannot_be_is_told_at_the_line_of_the_program(made: str) ->
     assert not found[0].span.path.startswith(MODELS)
 
 
+COLUMNS = (
+    "df = pd.DataFrame({'a': [1, 2, 3]})\ndf['b'] = [1, 2]",
+    "df = pd.DataFrame({'a': [1, 2, 3]})\ndf['b'] = np.zeros(4)",
+    "df = pd.DataFrame(np.zeros((3, 2)), columns=['a', 'b'])\ndf.columns = ['a', 'b', 'c']",
+)
+
+
+@pytest.mark.parametrize("program", COLUMNS)
+def test_a_column_of_another_length_is_told(program: str) -> None:
+    found = errors_of(f"{HEAD}{program}\n")
+    assert [(each.code, each.span.line) for each in found] == [("SHP701", HEAD.count("\n") + 2)]
+
+
 RIGHT = (
+    "df = pd.DataFrame()\ndf['a'] = [1, 2]\ndf['b'] = (1, 2)",
+    "df = pd.DataFrame(columns=['a', 'b'])\ndf['a'] = [1, 2]",
+    "df = pd.read_csv('a.csv')\ndf['a'] = [1, 2]\ndf.columns = ['a', 'b', 'c']\ndf.columns = df.columns.str.lower()",
+    "df = pd.DataFrame(np.zeros((3, 2)))\ndf['x'] = np.zeros((3, 1))\ndf['y'] = 'abcd'\ndf['z'] = df[0] + 1\ndf['w'] = range(3)",
+    "df = pd.DataFrame({'a': [1, 2, 3]})\ndf['b'] = pd.Series([1, 2])\ndf = df[df['a'] > 1]\ndf['c'] = [1, 2]",
     "df = pd.DataFrame({'sum': [1, 2], 'b': [1, 2]})\ndf['rank'] = 1\ndf.values @ np.zeros(3) + df.sum().values.shape[0]",
     "df = pd.DataFrame({'a': [1, 2], 'b': [1, 2]})\ndf.apply(lambda row: np.zeros(3) if row is None else row, axis=1).values + 1",
     "df = pd.DataFrame()\nfor name in 'abc':\n    df[name] = np.zeros(4)\ndf.values @ np.zeros(3)",

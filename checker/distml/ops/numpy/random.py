@@ -155,8 +155,10 @@ def choice(call: Call, *args: Value, **options: Value) -> Value:
         drawn = array(call, sized(call, size, Shape.of()), kind)
     else:
         drawn = _along(call, pool, shape, size, given.get("axis", ZERO))
-    once = call.flag(given.get("replace", TRUE)) is False and drawn.shape.rank == 1
-    return replace(drawn, places=_row(call, pool)) if once else drawn
+    once = call.flag(given.get("replace", TRUE)) is False
+    if once:
+        _require_enough(call, pool, shape, drawn.shape)
+    return replace(drawn, places=_row(call, pool)) if once and drawn.shape.rank == 1 else drawn
 
 
 def _row(call: Call, pool: Value) -> Dim | None:
@@ -177,13 +179,25 @@ def _along(call: Call, pool: Value, shape: Shape, size: Value, axis: Value) -> T
 
 def _require_probabilities(call: Call, pool: Value, shape: Shape, probabilities: Value) -> None:
     """One probability for each item of a pool."""
-    if not isinstance(probabilities, Tensor) or call.is_none(probabilities) is not False:
+    if not isinstance(probabilities, Tensor) and not call.items(probabilities):
         return
     given = call.of_rank(call.shape(probabilities), 1, what="probabilities")
-    known = shape.rank == 1 and shape.dims is not None
-    length = shape.head[0] if known else call.dim(pool) if isinstance(pool, Const | Num) else None
     message = f"{call.text}: {{left}} items to choose from have {{right}} probabilities"
-    call.require_equal(length, given.head[0], "SHP502", message)
+    call.require_equal(_choices(call, pool, shape), given.head[0], "SHP502", message)
+
+
+def _choices(call: Call, pool: Value, shape: Shape) -> Dim | None:
+    """How many items there are to choose from."""
+    known = shape.rank == 1 and shape.dims is not None
+    return shape.head[0] if known else call.dim(pool) if isinstance(pool, Const | Num) else None
+
+
+def _require_enough(call: Call, pool: Value, shape: Shape, drawn: Shape) -> None:
+    """As many items as are drawn, where none is drawn twice (SHP502)."""
+    there, wanted = _choices(call, pool, shape), drawn.size
+    if there is not None and wanted is not None and (missing := (wanted - there).low) is not None and missing > 0:
+        text = f"{call.text}: {wanted} items cannot be drawn of {there} without drawing one twice"
+        call.fail("SHP502", text, *call.notes(wanted, there), hint="draw fewer, or with replace=True")
 
 
 @op(*_named("permutation", "permuted"))

@@ -15,6 +15,7 @@ from distml.ops.rules.kinds import kind_of, promote
 from distml.ops.rules.ranges import range_content, range_kind, range_largest, range_length, spaced
 from distml.ops.rules.sizes import nonnegative, of_items, shape_from
 from distml.ops.torch.dtypes import TENSOR_TYPES, asked_kind, into, kept, like, tensor_type
+from distml.ops.torch.nested_data import require_even
 from distml.shapes import Shape
 from distml.values import (
     SHAPE_KINDS,
@@ -122,14 +123,19 @@ def tensor(call: Call, data: Value, dtype: Value = NONE, **options: Value) -> Va
 
 def _read(call: Call, data: Value) -> Value:
     """Data as torch reads it: tensors that stand in sequences are numbers, whatever axes of size 1 they have."""
+    require_even(call, data)
+    return _as_rows(call, data)
+
+
+def _as_rows(call: Call, data: Value) -> Value:
     if isinstance(data, Tensor):
         return data
     items = call.items(data) if isinstance(data, Tup | Ref) else None
     if items is not None:
-        return Tup(tuple(_number(item) or _read(call, item) for item in items))
+        return Tup(tuple(_number(item) or _as_rows(call, item) for item in items))
     record = call.world.record(data) if isinstance(data, Ref) else None
     if isinstance(record, ListRecord) and record.item is not None:
-        return Many(_number(record.item) or _read(call, record.item), length=record.length)
+        return Many(_number(record.item) or _as_rows(call, record.item), length=record.length)
     return data
 
 

@@ -321,6 +321,9 @@ class DataFrame(Data):
 
     @columns.setter
     def columns(self, names):
+        if has_rows(names):
+            size, given = self._cells.shape[1], len(names)
+            assert size == given
         self._names = None
         self._distinct = False
 
@@ -338,6 +341,10 @@ class DataFrame(Data):
         return resolved()
 
     def __setitem__(self, key, value):
+        if isinstance(key, str) and has_rows(value):
+            rows, given = len(self._cells), len(value)
+            if rows != 0:  # else the column says how many there are
+                assert rows == given
         if isinstance(key, str) or (is_names(key) and self._distinct is True):
             self._set([key] if isinstance(key, str) else key)
         else:
