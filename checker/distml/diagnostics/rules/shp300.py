@@ -260,3 +260,35 @@ class NotOneValue(Rule):
 
     code = "SHP308"
     name = "not-one-value"
+
+
+class NotAnIndex(Rule):
+    """An index or a slice that is no integer.
+
+    ## What it finds
+    A float as an index or as a bound of a slice (`x[n / 2]`, `x[: len(x) / 2]`), an array of floats as an index, and a list
+    or a tuple that is indexed by several axes at once (`rows[:, 0]` of a list of lists).
+
+    ## Why it matters
+    The program stops at that line: `slice indices must be integers`, `list indices must be integers or slices, not tuple`,
+    `arrays used as indices must be of integer (or boolean) type`.
+
+    ## Example
+    ```py
+    import numpy as np
+
+    scores = np.zeros((10, 3))
+    first = scores[: len(scores) / 2]
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+
+    scores = np.zeros((10, 3))
+    first = scores[: len(scores) // 2]
+    ```
+    """
+
+    code = "SHP309"
+    name = "not-an-index"

@@ -12,6 +12,7 @@ from distml.ops.python.joined import length_of
 from distml.ops.python.likeness import either, fresh, kind_of
 from distml.ops.python.sliced import slice_of
 from distml.ops.registry import op
+from distml.ops.rules.index_kinds import require_place
 from distml.ops.rules.one_value import require_number
 from distml.shapes import Dim
 from distml.values import (
@@ -53,6 +54,8 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
         return union([getitem(call, option, index) for option in self.options])
     if isinstance(index, Union) and not isinstance(self, Ref):
         return union([getitem(call, self, option) for option in index.options])
+    if isinstance(self, Tup | Range) or (isinstance(self, Ref) and isinstance(call.world.record(self), ListRecord)):
+        require_place(call, index)
     if isinstance(index, Slice):
         return slice_of(call, self, index)
     if isinstance(self, ShapeSeq):

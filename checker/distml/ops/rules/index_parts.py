@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from distml.ops.rules.index_kinds import require_index
 from distml.ops.rules.kinds import kind_of
 from distml.shapes import Dim, Shape
 from distml.values import NONE, Const, Lib, ListRecord, Many, Num, Prim, Range, Ref, Slice, Tensor, Tup, Value
@@ -32,7 +33,8 @@ UNKNOWN_PART = Part("unknown", 0)
 
 
 def parse(call: Call, index: Value, lib: str) -> list[Part] | None:
-    """The parts of an index, in order; None when not even their number is known."""
+    """The parts of an index, in order; None when not even their number is known. Fails with SHP309 on floats."""
+    require_index(call, index)
     if isinstance(index, Tup):
         return [_part(call, item, lib) for item in index.items]
     part = _part(call, index, lib)
