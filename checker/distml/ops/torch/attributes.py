@@ -248,6 +248,8 @@ def to(call: Call, self: Value, *args: Value, dtype: Value = NONE, **options: Va
     """torch.Tensor.to(dtype), .to(device), .to(other); torch.Tensor.type(dtype)"""
     if call.name.endswith(".type") and not args and dtype == NONE:
         return Prim("str")
+    if call.name.endswith(".type") and args and isinstance(args[0], Const | Prim):
+        return _copy(call, self, asked_kind(call, args[0], None), args[0])  # "torch.LongTensor"
     asked = next((each for each in (*args, dtype) if is_dtype(call, each) or isinstance(each, Tensor)), NONE)
     return _copy(call, self, _asked(call, self, (*args, dtype)), asked)
 
