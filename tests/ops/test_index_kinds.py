@@ -236,3 +236,40 @@ def test_what_is_converted_or_counted_is_an_index() -> None:
     numpy_lines = "    a = z = np.zeros(3)\n" + "".join(f"    z[{each}]\n" for each in OF_NUMPY)
     found = errors_of(head + torch_lines + numpy_lines)
     assert [str(error) for error in found if error.code == "SHP309"] == []
+
+
+BY_INDEX = (
+    "torch.zeros(3, 4).gather(1, {2})",
+    "torch.gather(torch.zeros(3, 4), 1, {2})",
+    "torch.zeros(3, 4).scatter(1, {2}, 1.0)",
+    "torch.zeros(3, 4).scatter_(1, {2}, 1.0)",
+    "torch.zeros(3, 4).scatter_add(1, {2}, torch.zeros(3, 4))",
+    "torch.zeros(3, 4).index_select(1, {1})",
+    "torch.zeros(3, 4).index_add(1, {1}, torch.zeros(3, 2))",
+    "torch.zeros(3, 4).index_copy(1, {1}, torch.zeros(3, 2))",
+    "torch.zeros(3, 4).index_fill_(1, {1}, 1.0)",
+    "torch.take(torch.zeros(3, 4), {1})",
+    "torch.take_along_dim(torch.zeros(2, 4), {2}, 1)",
+    "torch.nn.Embedding(9, 3)({2})",
+    "torch.nn.functional.embedding({2}, torch.zeros(9, 3))",
+    "torch.nn.EmbeddingBag(9, 3)({2})",
+    "torch.nn.functional.one_hot({1}, 5)",
+    "torch.zeros(3, 4).put_({1}, torch.zeros(2))",
+)
+"""Functions of torch that take indices."""
+
+
+@pytest.mark.requires("torch")
+@pytest.mark.parametrize("form", BY_INDEX)
+def test_functions_by_index_take_no_floats(form: str) -> None:
+    import torch
+
+    whole = form.replace("{1}", "torch.zeros(2).long()").replace("{2}", "torch.zeros(2, 2).long()")
+    floats = whole.replace(".long()", "")
+    eval(whole, {"torch": torch})
+    with pytest.raises((RuntimeError, IndexError)):
+        eval(floats, {"torch": torch})
+    assert errors_of(f"import torch\n{whole}\n") == []
+    assert [error.code for error in errors_of(f"import torch\n{floats}\n")] == ["SHP309"]
+    unknown = f"import torch\n\n\ndef of_any(n, x):\n    {whole.replace('zeros(2).long()', 'zeros(n)')}\n"
+    assert errors_of(unknown.replace("torch.zeros(2, 2).long()", "x")) == []

@@ -266,8 +266,9 @@ class NotAnIndex(Rule):
     """An index or a slice that is no integer.
 
     ## What it finds
-    A float as an index or as a bound of a slice (`x[n / 2]`, `x[: len(x) / 2]`), an array of floats as an index, and a list
-    or a tuple that is indexed by several axes at once (`rows[:, 0]` of a list of lists).
+    A float as an index or as a bound of a slice (`x[n / 2]`, `x[: len(x) / 2]`), an array of floats as an index or where
+    PyTorch takes indices (`gather`, `scatter`, `Embedding`, `one_hot`), and a list or a tuple that is indexed by several
+    axes at once (`rows[:, 0]` of a list of lists).
 
     ## Why it matters
     The program stops at that line: `slice indices must be integers`, `list indices must be integers or slices, not tuple`,

@@ -26,6 +26,13 @@ def require_index(call: Call, index: Value) -> None:
             call.fail(CODE, f"{call.text}: {wrong} is no index", hint=_WHOLE)
 
 
+def require_indices(call: Call, index: Value) -> None:
+    """Fail where a function takes no such array of indices; an empty one may be of any kind."""
+    size = call.shape(index).size if isinstance(index, Tensor) else None
+    if size is not None and size.is_nonzero:
+        require_index(call, index)
+
+
 def require_place(call: Call, index: Value) -> None:
     """Fail where a list or a tuple takes no such index."""
     wrong = _float(index)

@@ -12,6 +12,7 @@ from distml.ops.registry import op
 from distml.ops.rules import gather as rules
 from distml.ops.rules.axes import drop_axis
 from distml.ops.rules.index import in_bounds
+from distml.ops.rules.index_kinds import require_indices
 from distml.ops.rules.kinds import kind_of
 from distml.ops.rules.sizes import nonnegative
 from distml.ops.torch.dtypes import into, like
@@ -30,6 +31,7 @@ def gather(
     call: Call, input: Value, dim: Value, index: Value, *, sparse_grad: Value = FALSE, out: Value = NONE
 ) -> Value:
     """torch.gather(input, dim, index): the result has the index's shape"""
+    require_indices(call, index)
     shape, picks = call.shape(input), call.shape(index)
     at = call.axis(dim, shape.rank)
     if picks.size != 0:
@@ -40,6 +42,7 @@ def gather(
 
 def scatter(call: Call, input: Value, dim: Value, index: Value, *args: Value, **named: Value) -> Value:
     """torch.scatter(input, dim, index, src), torch.scatter_add, torch.scatter_reduce"""
+    require_indices(call, index)
     shape, picks = call.shape(input), call.shape(index)
     at = call.axis(dim, shape.rank)
     if picks.size is None or picks.size.is_nonzero:
@@ -54,6 +57,7 @@ def scatter(call: Call, input: Value, dim: Value, index: Value, *args: Value, **
 
 def _index_op(call: Call, input: Value, dim: Value, index: Value, *args: Value, **named: Value) -> Value:
     """torch.index_add(input, dim, index, source), torch.index_copy, torch.index_reduce, torch.index_fill"""
+    require_indices(call, index)
     shape, picks = call.shape(input), call.shape(index)
     at = call.axis(dim, shape.rank)
     count = _vector_length(call, picks)
@@ -105,6 +109,7 @@ op(*(f"torch.Tensor.index_{n}_" for n in ("add", "copy", "reduce", "fill")))(_in
 @register("index_select")
 def index_select(call: Call, input: Value, dim: Value, index: Value, *, out: Value = NONE) -> Value:
     """torch.index_select(input, dim, index)"""
+    require_indices(call, index)
     shape = call.shape(input)
     count = _vector_length(call, call.shape(index))
     at = call.axis(dim, shape.rank)
@@ -117,12 +122,14 @@ def index_select(call: Call, input: Value, dim: Value, index: Value, *, out: Val
 @register("take")
 def take(call: Call, input: Value, index: Value, *, out: Value = NONE) -> Value:
     """torch.take(input, index): from the flattened input"""
+    require_indices(call, index)
     return into(call, call.tensor(call.shape(index), kind_of(input)), out)
 
 
 @register("take_along_dim")
 def take_along_dim(call: Call, input: Value, indices: Value, dim: Value = NONE, *, out: Value = NONE) -> Value:
     """torch.take_along_dim(input, indices, dim=None)"""
+    require_indices(call, indices)
     if dim == NONE:
         count = call.shape(indices).size
         return into(call, call.tensor([count], kind_of(input)), out)
@@ -135,6 +142,7 @@ def take_along_dim(call: Call, input: Value, indices: Value, dim: Value = NONE, 
 @op("torch.Tensor.put_")
 def put(call: Call, input: Value, index: Value, source: Value, accumulate: Value = FALSE) -> Value:
     """torch.Tensor.put_(index, source): as many of both"""
+    require_indices(call, index)
     call.require_equal(
         call.shape(index).size,
         call.shape(source).size,

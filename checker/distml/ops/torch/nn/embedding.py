@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, MINUS_ONE, NONE, Call
 from distml.ops.registry import layer, op
 from distml.ops.rules import embedding as rules
+from distml.ops.rules.index_kinds import require_indices
 from distml.ops.rules.layers import attribute_of, given, parameter, size
 from distml.values import Const
 
@@ -32,6 +33,7 @@ def embedding(
 ) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html"""
     table = call.of_rank(call.shape(weight), 2, what="a weight")
+    require_indices(call, input)
     return call.tensor(rules.look_up(call, input, table), call.dtype(weight))
 
 
@@ -64,6 +66,7 @@ def embedding_bag(
 @op("torch.nn.functional.one_hot")
 def one_hot(call: Call, tensor: Value, num_classes: Value = MINUS_ONE) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html: a new last axis."""
+    require_indices(call, tensor)
     return call.tensor(rules.one_more(call, call.shape(tensor), rules.class_count(call, tensor, num_classes)), "int")
 
 
@@ -106,6 +109,7 @@ class Embedding:
     def forward(call: Call, attrs: dict[str, Value], input: Value) -> Value:
         """A new last axis of embedding_dim."""
         table = call.of_rank(call.shape(given(call, attrs, "weight")), 2, what="a weight")
+        require_indices(call, input)
         return call.tensor(rules.look_up(call, input, table), "float")
 
 
@@ -149,6 +153,7 @@ class EmbeddingBag:
     ) -> Value:
         """One row a bag."""
         table = call.of_rank(call.shape(given(call, attrs, "weight")), 2, what="a weight")
+        require_indices(call, input)
         last = given(call, attrs, "include_last_offset")
         bags = rules.bags(call, call.shape(input), offsets, per_sample_weights, last)
         return call.tensor([bags, call.facts.axis(table, 1)], "float")
