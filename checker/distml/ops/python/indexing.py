@@ -13,12 +13,13 @@ from distml.ops.python.likeness import either, fresh, kind_of
 from distml.ops.python.sliced import slice_of
 from distml.ops.registry import op
 from distml.ops.rules.index_kinds import require_place
-from distml.ops.rules.one_value import require_number
 from distml.shapes import Dim
 from distml.values import (
     NONE,
     SHAPE,
+    SHAPE_KINDS,
     SIZES,
+    Claimed,
     Const,
     DictRecord,
     InstanceRecord,
@@ -54,7 +55,7 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
         return union([getitem(call, option, index) for option in self.options])
     if isinstance(index, Union) and not isinstance(self, Ref):
         return union([getitem(call, self, option) for option in index.options])
-    if isinstance(self, Tup | Range) or (isinstance(self, Ref) and isinstance(call.world.record(self), ListRecord)):
+    if _is_own(call, self):
         require_place(call, index)
     if isinstance(index, Slice):
         return slice_of(call, self, index)
@@ -76,13 +77,20 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
     return call.unknown()
 
 
+def _is_own(call: Call, value: Value) -> bool:
+    """Whether a value is certainly one of Python's own sequences, and not what an annotation or a name takes for one."""
+    if isinstance(value, Tup):
+        return value.kind in ("tuple", *SHAPE_KINDS) and not isinstance(value, Claimed)
+    record = call.world.record(value) if isinstance(value, Ref) else None
+    return isinstance(value, Range) or isinstance(record, ListRecord)
+
+
 def _sequence_item(call: Call, self: Tup | Range, index: Value) -> Value:
     items = call.items(self)
     position = call.const(index, int)
     if items is None:
         return _range_item(call, self, index) if isinstance(self, Range) else call.unknown()
     if position is UNKNOWN:
-        require_number(call, index, "an index of a sequence")
         return either(call, items) if may_be_integer(index) else call.unknown()
     if -len(items) <= position < len(items):
         found: Value = items[position]
@@ -149,7 +157,6 @@ def _list_item(call: Call, record: ListRecord, index: Value) -> Value:
         return record.item if record.same else fresh(call, record.item)
     position = call.const(index, int)
     if position is UNKNOWN:
-        require_number(call, index, "an index of a sequence")
         return either(call, record.items) if may_be_integer(index) else call.unknown()
     found = record.items[position] if -len(record.items) <= position < len(record.items) else None
     return call.unknown() if found is None else found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.rules.kinds import kind_of
+from distml.ops.rules.one_value import require_number
 from distml.values import Claimed, Const, ListRecord, Prim, Ratio, Ref, Slice, Tensor, Tup, Value, alternatives
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def require_indices(call: Call, index: Value) -> None:
 
 
 def require_place(call: Call, index: Value) -> None:
-    """Fail where a list or a tuple takes no such index."""
+    """Fail where a list or a tuple takes no such index; an array that is one must be a number (SHP308)."""
     wrong = _float(index)
     hint = _WHOLE
     if wrong is None and isinstance(index, Tup) and not isinstance(index, Claimed):
@@ -43,6 +44,7 @@ def require_place(call: Call, index: Value) -> None:
         wrong, hint = "a list", "take items one by one, or from an array: np.array(...)"
     if wrong is not None:
         call.fail(CODE, f"{call.text}: {wrong} is no index of a sequence", hint=hint)
+    require_number(call, index, "an index of a sequence")
 
 
 def _float(index: Value) -> str | None:
