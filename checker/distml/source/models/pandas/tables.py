@@ -111,17 +111,7 @@ class Data:
         """Of the same size"""
         return self._like(**kwargs)
 
-    def replace(self, *args, **kwargs):
-        """Of the same size"""
-        return self._like(**kwargs)
-
-    def clip(self, *args, **kwargs):
-        """Of the same size"""
-        return self._like(**kwargs)
-
-    def round(self, *args, **kwargs):
-        """Of the same size"""
-        return self._like(**kwargs)
+    replace = clip = round = fillna
 
     def abs(self):
         """Of the same size."""
