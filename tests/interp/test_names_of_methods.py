@@ -29,8 +29,15 @@ USES = (
     "x.NAME(ARGUMENTS).NAME(ARGUMENTS)[1]",
     "x.NAME(ARGUMENTS).add(torch.zeros(5))[1]",
     "(x.NAME(ARGUMENTS), len(x.shape) == 5 or x.fails)",
+    "float(x.NAME(ARGUMENTS)), len(x.NAME(ARGUMENTS)), [a for a in x.NAME(ARGUMENTS)]",
+    "1 if x.NAME(ARGUMENTS) else 2, max(x.NAME(ARGUMENTS), 1), not x.NAME(ARGUMENTS)",
+    "f'{x.NAME(ARGUMENTS):.3f}', '%.2f' % x.NAME(ARGUMENTS), '{:>9}'.format(x.NAME(ARGUMENTS))",
+    "[4, 5, 6][x.NAME(ARGUMENTS)], range(x.NAME(ARGUMENTS)), torch.zeros(5)[x.NAME(ARGUMENTS)]",
+    "x.NAME(ARGUMENTS)[0.5], x.NAME(ARGUMENTS)[1:0.5], x.NAME(ARGUMENTS)[[0, 1]], x.NAME(ARGUMENTS)['a', 0]",
+    "torch.tensor([x.NAME(ARGUMENTS), 1.0]), math.sqrt(x.NAME(ARGUMENTS)), sorted([x.NAME(ARGUMENTS), 1])",
 )
-PROGRAM = """import torch
+PROGRAM = """import math
+import torch
 
 
 class Arrays:
@@ -50,6 +57,26 @@ class Arrays:
 
     def __rmatmul__(self, other):
         return self
+
+    def __float__(self):
+        return 1.0
+
+    def __index__(self):
+        return 1
+
+    def __len__(self):
+        return 0
+
+    def __bool__(self):
+        return True
+
+    def __lt__(self, other):
+        return True
+
+    __gt__ = __lt__
+
+    def __format__(self, spec):
+        return spec
 
 
 """

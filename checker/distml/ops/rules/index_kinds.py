@@ -67,6 +67,6 @@ def _is_float(index: Value) -> bool:
 
 def _of_floats(call: Call, index: Value) -> str | None:
     """A float, or an array of floats."""
-    if isinstance(index, Tensor) and index.shape.rank != 0:
+    if isinstance(index, Tensor) and index.shape.rank != 0 and not isinstance(index, Claimed):
         return f"an array of floats {call.show(index)}" if index.dtype == "float" else None
     return _float(index)

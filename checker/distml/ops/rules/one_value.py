@@ -13,7 +13,7 @@ import string
 from typing import TYPE_CHECKING
 
 from distml.ops.dialect import ARRAY, dialect
-from distml.values import Tensor, Tup, alternatives
+from distml.values import Claimed, Tensor, Tup, alternatives
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ CODE = "SHP308"
 _CONVERSION = re.compile(
     r"%(?:\((?P<name>[^)]*)\))?[#0 +-]*(?P<sizes>\d*(?:\.\d*)?)[hlL]?(?P<kind>[diouxXeEfFgGcrsa%])?"
 )
-_TEXTS = "rsa%"
+_TEXTS = "rsa"
 """Conversions of `text % values` that take anything."""
 
 
@@ -104,10 +104,13 @@ def _several(size: Dim) -> bool:
 
 
 def _arrays(value: Value) -> list[Tensor]:
-    """The arrays that a value may be; none if it may be something else, or one of a library that is not known."""
+    """The arrays that a value may be; none if it may be something else, one of a library that is not known, or one of which
+    an annotation alone says the shape.
+    """
     options = alternatives(value)
-    arrays = [each for each in options if isinstance(each, Tensor) and dialect(each.lib) is not ARRAY]
-    return arrays if len(arrays) == len(options) else []
+    arrays = [each for each in options if isinstance(each, Tensor) and not isinstance(each, Claimed)]
+    known = len(arrays) == len(options) and not any(dialect(each.lib) is ARRAY for each in arrays)
+    return arrays if known else []
 
 
 def _shapes(call: Call, value: Value) -> list[Shape]:
