@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
+
+from ops.raising import Case, raised
 
 MAKERS = {
     "numpy": ("import numpy as np", "np.ones((4, 6))", "np.array({}, dtype=np.{})"),
@@ -59,20 +60,11 @@ def indices(library: str) -> list[tuple[str, str]]:
     return both + [(value, index) for value, given in SEQUENCES.items() for index in given]
 
 
-def raised(library: str) -> list[list[str]]:
+def really(library: str) -> list[Case]:
     """The values, each with an index, that raise an exception."""
-    names: dict[str, object] = {}
-    exec(f"{HEAD}\n{MAKERS[library][0]}", names)
-    found = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for value, index in indices(library):
-            try:
-                eval(f"{value}[{index}]", names)
-            except Exception:
-                found.append([value, index])
-    return found
+    cases = [((value, index), value, f"x[{index}]") for value, index in indices(library)]
+    return raised(f"{HEAD}\n{MAKERS[library][0]}", cases)
 
 
 if __name__ == "__main__":
-    print(json.dumps(raised(sys.argv[1])))
+    print(json.dumps(really(sys.argv[1])))

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from importlib.util import find_spec
-from pathlib import Path
-
 import pytest
 
 from interp.programs import errors_of
-from ops.index_forms import HEAD, MAKERS, indices, raised
-
-RECORDED = Path(__file__).with_name("frameworks") / "index_forms.json"
+from ops.index_forms import HEAD, MAKERS, indices, really
+from ops.raising import failing
 
 OF_TORCH = (
     "x.long()",
@@ -174,12 +169,6 @@ OF_NUMPY = (
 """Ways to make indices of NumPy."""
 
 
-def real(library: str) -> set[tuple[str, str]]:
-    if library in ("numpy", "torch") and find_spec(library) is not None:
-        return {(value, index) for value, index in raised(library)}
-    return {(value, index) for value, index in json.loads(RECORDED.read_text("utf-8"))[library]}
-
-
 @pytest.mark.requires("numpy", "torch")
 @pytest.mark.parametrize("library", sorted(MAKERS))
 def test_what_fails_is_found_and_nothing_else(library: str) -> None:
@@ -188,7 +177,8 @@ def test_what_fails_is_found_and_nothing_else(library: str) -> None:
     first = program.partition("\n_ = ")[0].count("\n") + 2
     told = {cases[error.span.line - first]: error.code for error in errors_of(program)}
     # TensorFlow takes no array of integers either; with NumPy's behavior, which a program may ask for, it does.
-    fails = {(value, index) for value, index in real(library) if "[0, 1], dtype=tf.int32" not in index}
+    fails = failing("index_forms", library, really)
+    fails = {(value, index) for value, index in fails if "[0, 1], dtype=tf.int32" not in index}
     assert sorted(told.keys() - fails) == []
     assert sorted(fails - told.keys()) == []
     assert set(told.values()) == {"SHP309"}

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from importlib.util import find_spec
-from pathlib import Path
-
 import pytest
 
 from interp.programs import errors_of
-from ops.one_value import FORMATS, FORMS, HEAD, ITEMS, MAKERS, NUMBERS, SHAPES, TRUTHS, raised
+from ops.one_value import FORMATS, FORMS, HEAD, ITEMS, MAKERS, NUMBERS, SHAPES, TRUTHS, really
+from ops.raising import failing
 
-RECORDED = Path(__file__).with_name("frameworks") / "one_value.json"
 SEVERAL = ("(3,)", "(2, 3)")
 CERTAIN = {
     **dict.fromkeys(TRUTHS, SEVERAL),
@@ -20,12 +16,6 @@ CERTAIN = {
     **dict.fromkeys(ITEMS, ("()",)),
 }
 """The shapes with which a form fails whatever the version of the library."""
-
-
-def real(library: str) -> set[tuple[str, str]]:
-    if library in ("numpy", "torch") and find_spec(library) is not None:
-        return {(form, shape) for form, shape in raised(library)}
-    return {(form, shape) for form, shape in json.loads(RECORDED.read_text("utf-8"))[library]}
 
 
 def found(library: str) -> dict[tuple[str, str], str]:
@@ -41,7 +31,7 @@ def found(library: str) -> dict[tuple[str, str], str]:
 @pytest.mark.requires("numpy", "torch")
 @pytest.mark.parametrize("library", sorted(MAKERS))
 def test_what_fails_is_found_and_nothing_else(library: str) -> None:
-    fails, told = real(library), found(library)
+    fails, told = failing("one_value", library, really), found(library)
     assert sorted(told.keys() - fails) == []
     certain = {(form, shape) for form, shapes in CERTAIN.items() for shape in shapes}
     assert sorted((fails & certain) - told.keys()) == []

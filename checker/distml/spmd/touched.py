@@ -145,7 +145,9 @@ _FOLDER, _QUOTE = "all of ", "'"
 _HERE = frozenset({"'", "'.", "'./"})
 _ANY, _LEAST = "any of ", 3
 """Marks several things that a call is told, of which any may be a file, and the fewest letters of its name."""
-_COMMANDS = re.compile(r"os\.popen|subprocess\.(run|check_output|Popen|get\w*output)")
+HEARD = frozenset(
+    {"os.popen", *(f"subprocess.{each}" for each in "run check_output Popen getoutput getstatusoutput".split())}
+)
 """What runs a command whose output a program reads: it may read any file that it is told."""
 _TRAINING = frozenset({"fit", "fit_generator"})
 """Methods that call back what may write files."""
@@ -170,9 +172,9 @@ _LOADS = frozenset("load_weights restore flow_from_directory".split())
 """Those that read one."""
 _NAMES = frozenset(
     name.rpartition(".")[2]
-    for name in (*WRITES, *_LOOKS, *_OPENS, *_PATH_WRITES, *_PATH_LOOKS, *_SAVES, *_LOADS, *_TRAINING)
-) | frozenset("popen check_output Popen getoutput getstatusoutput".split())
-"""The last names of all that touches files."""
+    for name in (*WRITES, *_LOOKS, *_OPENS, *_PATH_WRITES, *_PATH_LOOKS, *_SAVES, *_LOADS, *_TRAINING, *HEARD)
+) - {"run"}
+"""The last names of all that touches files, but for one that many objects have."""
 
 
 _FILLS = _NAMES - _TRAINING - frozenset("makedirs mkdir touch remove unlink rename replace rmtree rmdir move".split())
@@ -194,7 +196,7 @@ def by_function(name: str, given: Given, named: Named) -> list[tuple[str, bool]]
     name = _SPELLED.sub(_usual, name)
     if name in _OPENS:
         return _told(name, [(_argument(0, _OPENS[name], given, named), _to_write(_argument(1, "mode", given, named)))])
-    if _COMMANDS.fullmatch(name):
+    if name in HEARD:
         return [(_any(given), False)]
     found = [
         (_argument(*table[name], given, named), writes)
@@ -251,8 +253,9 @@ def races(one: Trace, other: Trace) -> list[Race]:
         elif touch.site in looked:
             by = next((each for each in alone if each.at == touch.at and _same(each.path, touch)), None)
             if by is not None:
-                since = [each for each in touch.chain if each.node not in {at.node for at in by.chain}]
-                found.setdefault(touch.site, Race(touch.place, by.place, tuple(since)))
+                led = {at.node for at in by.chain}
+                since = tuple(each for each in touch.chain if each.node not in led)
+                found.setdefault(touch.site, Race(touch.place, by.place, since))
                 alone = []  # who waits here has waited for all of them
     return [*found.values()]
 

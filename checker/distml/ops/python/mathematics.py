@@ -38,9 +38,8 @@ def _register(names: str, kind: str) -> None:
 
 def _function(name: str, function: Callable[..., Any] | None, kind: str) -> Callable[..., Value]:
     def rule(call: Call, *args: Value, **named: Value) -> Value:
-        for arg in args:
-            if name not in _OF_SEQUENCES:
-                require_number(call, arg)
+        for arg in args if name not in _OF_SEQUENCES else ():
+            require_number(call, arg)
         known = compute(call, function, *args, **named) if function is not None else None
         return known or Prim(kind)
 

@@ -177,13 +177,11 @@ def pow_(call: Call, base: Value, exp: Value, mod: Value = NONE) -> Value:
     if mod != NONE:
         small = all(isinstance(v, Const) and isinstance(v.value, int) for v in (base, exp, mod))
         return (compute(call, pow, base, exp, mod) if small else None) or Num(call.symbol("pow", None))
-    if call.name == "math.pow":
-        for value in (base, exp):
-            require_number(call, value)
-    result = operate(call, "**", base, exp)
-    if call.name == "math.pow":
-        return compute(call, float, result) or Prim("float")
-    return result
+    if call.name != "math.pow":
+        return operate(call, "**", base, exp)
+    for value in (base, exp):
+        require_number(call, value)
+    return compute(call, float, operate(call, "**", base, exp)) or Prim("float")
 
 
 @op("builtins.chr", "builtins.bin", "builtins.hex", "builtins.oct", "builtins.ascii")

@@ -13,7 +13,7 @@ import string
 from typing import TYPE_CHECKING
 
 from distml.ops.dialect import ARRAY, dialect
-from distml.values import Claimed, Tensor, Tup, alternatives
+from distml.values import Claimed, Tensor, Tup, Union, alternatives
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -107,6 +107,8 @@ def _arrays(value: Value) -> list[Tensor]:
     """The arrays that a value may be; none if it may be something else, one of a library that is not known, or one of which
     an annotation alone says the shape.
     """
+    if not isinstance(value, Tensor | Union):
+        return []
     options = alternatives(value)
     arrays = [each for each in options if isinstance(each, Tensor) and not isinstance(each, Claimed)]
     known = len(arrays) == len(options) and not any(dialect(each.lib) is ARRAY for each in arrays)

@@ -117,10 +117,10 @@ def _where(node: ast.AST) -> tuple[int, int]:
 
 def _wait_for(races: Iterable[Race], plan: Plan) -> list[tuple[ast.stmt, str]]:
     """Have all ranks wait in front of what they look for, where that can be; the statements, and what was put there."""
-    uniform = Uniform(plan.program)
+    uniform, origins = Uniform(plan.program), {"": _Origins(plan, touches)}
     waits: dict[ast.stmt, str] = {}
     for race in races:
-        nodes = (_origin(place, plan) for place in (race.looks, *reversed(race.chain)))
+        nodes = (_origin(place, plan, origins) for place in (race.looks, *reversed(race.chain)))
         found = [plan.program.statement(each) for each in nodes if each is not None]
         first = sorted(found, key=lambda each: plan.program.unit(each) not in plan.program.roots)
         statement = next((each for each in first if _may_wait(each, plan, uniform)), None)
@@ -131,11 +131,12 @@ def _wait_for(races: Iterable[Race], plan: Plan) -> list[tuple[ast.stmt, str]]:
     return [*waits.items()]
 
 
-def _origin(place: Place, plan: Plan) -> ast.AST | None:
-    """What became the call at a place: the one of as many calls of the same, or of what touches files."""
-    called = ast.unparse(place.node.func) if isinstance(place.node, ast.Call) else None
-    like = _Origins(plan, lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == called)
-    return like.of(place) or _Origins(plan, touches).of(place)
+def _origin(place: Place, plan: Plan, origins: dict[str, _Origins]) -> ast.AST | None:
+    """What became the call at a place: the one of as many calls of the same, or of what touches files (in `origins` under "")."""
+    called = ast.unparse(place.node.func) if isinstance(place.node, ast.Call) else ""
+    if called not in origins:
+        origins[called] = _Origins(plan, lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == called)
+    return origins[called].of(place) or origins[""].of(place)
 
 
 def _may_wait(statement: ast.stmt, plan: Plan, uniform: Uniform) -> bool:

@@ -20,6 +20,7 @@ from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
 from distml.source.nodes import walk
+from distml.spmd.touched import HEARD
 from distml.training.around import own_nodes, owner_of
 from distml.training.callers import leading_to
 from distml.training.callsites import argument, stored
@@ -73,7 +74,9 @@ _DRAWN = re.compile(
     r"visdom\.Visdom\(\)\.(line|scatter|images?|text|heatmap|bar|histogram|matplot|video|surf|contour|boxplot|pie|svg|mesh)"
 )
 """What draws into a window, and gives its name: those that draw nothing need none."""
-COMMANDS = re.compile(r"os\.(system|popen)|subprocess\.(run|call|check_call|check_output|Popen|get\w*output)")
+COMMANDS = re.compile(
+    "|".join(map(re.escape, ("os.system", "subprocess.call", "subprocess.check_call", *sorted(HEARD))))
+)
 _WRITING = re.compile(r"\s*(cp|mv|rm|ln|touch|zip|gzip|rsync|convert|ffmpeg|montage)\b")
 """Commands of a shell that write files, and are followed by no other rank."""
 _SAVES = frozenset(

@@ -17,13 +17,12 @@ from distml.rewrites.horovod.aspects.outputs import COMMANDS, guard, guarded, ki
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.notes import WRITTEN
 from distml.rewrites.horovod.plan import Plan
+from distml.spmd.touched import HEARD
 from distml.training.program import Program
 from distml.training.syntax import values_given
 
 _WRITES = re.compile(rf"matplotlib\.backends\.\w+\.\w+\(\)\.print_\w+|{COMMANDS.pattern}")
 """What may write a file beside what is known to put something out."""
-_GIVES = re.compile(r"os\.popen|subprocess\.(run|check_output|Popen|get\w*output)")
-"""Commands that give what they put out: all ranks need it where a function hands it on."""
 _LINES = re.compile(
     r"builtins\.print|(absl\.|tensorflow\.)?logging\..*|(builtins|pathlib\.Path\(\))\.open\(\)\.\w+"
     r"|tensorflow\.summary\.\w+|wandb\.\w+|tensorboard_logger\.\w+"
@@ -43,7 +42,8 @@ def by_rank_zero(plan: Plan) -> None:
     for call in program.calls:
         if (program.matches(call.func, _WRITES) or saves(call, program)) and _moves(call, plan):
             statement = program.statement(call)
-            needed = isinstance(statement, ast.Return) and program.matches(call.func, _GIVES)
+            # All ranks need what a command puts out where a function hands it on.
+            needed = isinstance(statement, ast.Return) and not HEARD.isdisjoint(program.names(call.func))
             if getattr(statement, "value", None) is not call or isinstance(statement, ast.Assign) or needed:
                 continue
             if not all(reads_only(part, program) for part in values_given(call)):
