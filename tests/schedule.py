@@ -15,6 +15,7 @@ from xdist.workermanage import WorkerController
 TOGETHER = {
     "tests/container/": ("tests/container/",),
     "tests/bazel/": ("tests/bazel/",),
+    "tests/spmd/": ("tests/spmd/",),
     "tests/browser/": ("tests/browser/",),
     "tests/delivery/test_nightly.py": ("tests/delivery/test_nightly.py", "tests/delivery/test_pages.py"),
     "tests/ops/test_torch_": (
@@ -29,12 +30,12 @@ TOGETHER = {
         "tests/gradual/test_shapes.py",
     ),
 }
-"""What begins alike shares one image, one server of Bazel, one browser, torch's table of samples, which takes 10 s to load. A
-nightly run and a sweep, which ends whatever such a run has started on the machine, must not meet."""
+"""What begins alike shares one image, one server of Bazel, two processes that hold torch, one browser, torch's table of samples,
+which takes 10 s to load. A nightly run and a sweep, which ends whatever such a run has started on the machine, must not meet."""
 FIRST = (
     "tests/container/",
     "tests/bazel/",
-    "tests/spmd/test_programs.py",
+    "tests/spmd/",
     "tests/ops/test_torch_",
     "tests/delivery/test_action_caches.py",
     "tests/horovod/tape/",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 from horovod.tape.test_ranks import rewritten
 
-from distml.smoke.launch import HOROVODRUN
-
 from smoke.environments import horovod_python
+from spmd.running import together
 
 Printed = dict[str, dict[str, list[float]]]
 """The numbers by program, of `alone` and of rank 0 of `ranks`."""
@@ -32,21 +30,12 @@ if not hvd.is_initialized() or hvd.rank() == 0:
 """
 
 
-def printed_by(texts: dict[str, str], folder: Path, seconds: float) -> Printed:
+def printed_by(texts: dict[str, str], folder: Path) -> Printed:
     """Run all programs, given by name, in one pair of processes and in one process."""
     python = horovod_python("tensorflow")
     (folder / "driver.py").write_text(DRIVER)
     (folder / "alone.json").write_text(json.dumps(texts))
     (folder / "ranks.json").write_text(json.dumps({name: rewritten(text) for name, text in texts.items()}))
-    ranks = ["-c", HOROVODRUN, "-np", "2", "--gloo", "-H", "localhost:2", python, "driver.py"]
-    for kind, command in {"alone": [python, "driver.py"], "ranks": [python, *ranks]}.items():
-        done = subprocess.run(
-            [*command, f"{kind}.json", f"{kind}-found.json"],
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-            cwd=folder,
-        )
-        assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
+    for kind in ("alone", "ranks"):
+        together(["driver.py", f"{kind}.json", f"{kind}-found.json"], folder, python, alone=kind == "alone")
     return {kind: json.loads((folder / f"{kind}-found.json").read_text()) for kind in ("alone", "ranks")}

@@ -1,16 +1,23 @@
-"""One rank of many programs: `python ranks.py RANK WORLD_SIZE` imports torch once and forks a process for each program.
+"""One rank of many programs: `python ranks.py RANK WORLD_SIZE` imports a framework once and forks a process for each program.
 
-Two things differ from a launcher: processes of one rank share an import, and the process group meets in a file instead
-of at a port. Each rank has an interpreter of its own, hence a hash seed of its own, as real ranks have.
+It serves whoever started it for as long as that one lives. Each rank has an interpreter of its own, hence a hash seed of its
+own, as real ranks have; processes of one rank share an import, which is what differs from a launcher.
 
-Requests are lines of JSON on the input, `{"program": PATH, "folder": PATH}`; the answer to each is the number of the
-process. A process writes to `FOLDER/output.RANK` what it prints and to `FOLDER/ending.RANK` how it ended, and asked by a
-signal to `FOLDER/stack.RANK` where it is. Where Horovod is installed, its programs meet at a server beside rank 0.
+Requests are lines of JSON on the input; the answer to each is the number of the process, which leads a group of its own. A
+process writes to `FOLDER/output.RANK` what it prints and to `FOLDER/ending.RANK` how it ended. Where Horovod is installed, its
+programs meet at a server in the group of rank 0.
+
+- `{"program": PATH, "folder": PATH}`: the process is watched. Asked by a signal it writes to `FOLDER/stack.RANK` where it is,
+  and its process group meets in a file instead of at a port.
+- `{"arguments": [PATH, ...], "folder": PATH, "environment": {...}, "alone": false}`: `python PATH ...` in the folder, which ends
+  as Python ends, and whose status is how it ended.
 """
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
+import gc
 import json
 import os
 import runpy
@@ -32,28 +39,60 @@ HOROVOD = find_spec("horovod") is not None
 
 def main() -> None:
     preload()
+    gc.freeze()  # else each process looks at, and copies, all of the framework
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    started = []
     for line in sys.stdin:
         request = json.loads(line)
-        if HOROVOD and RANK == 0 and not os.fork():
-            serve_horovod(Path(request["folder"]))
         pid = os.fork()
         if not pid:
-            run(Path(request["program"]), Path(request["folder"]))
+            serve(request, Path(request["folder"]))
+            return
+        with contextlib.suppress(OSError):  # the process may have ended
+            os.setpgid(pid, pid)
+        started.append(pid)
         print(pid, flush=True)
-    os.killpg(0, signal.SIGKILL)
+    for pid in started:  # none, unless the one that this serves was killed
+        with contextlib.suppress(OSError):
+            if os.getsid(pid) == os.getsid(0):
+                os.killpg(pid, signal.SIGKILL)
 
 
 def preload() -> None:
-    """Import what programs need, slow parts included that torch imports late, without starting a thread."""
-    import torch._dynamo
-    import torch.distributed.optim
-    import torch.multiprocessing
-    import torch.nn.parallel
-    import torch.utils.data.distributed  # noqa: F401
+    """Import what programs need, slow parts included that a framework imports late, without starting a thread."""
+    if find_spec("torch"):
+        import torch._dynamo
+        import torch.distributed.optim
+        import torch.multiprocessing
+        import torch.nn.parallel
+        import torch.utils.data.distributed  # noqa: F401
 
-    if HOROVOD:
-        import horovod.torch  # noqa: F401
+        if HOROVOD:
+            import horovod.torch
+    else:
+        import horovod.tensorflow.keras  # noqa: F401
+
+
+def serve(request: dict[str, Any], folder: Path) -> None:
+    """Be the process that was asked for."""
+    os.setpgid(0, 0)
+    alone = request.get("alone", False)
+    if HOROVOD and RANK == 0 and not alone and not os.fork():
+        serve_horovod(folder)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    if "program" in request:
+        run(Path(request["program"]), folder)
+    if child := os.fork():
+        _tell(folder, str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+        os._exit(0)
+    _redirect(folder)
+    if not alone:
+        _join(folder)
+    os.environ.update(request["environment"])
+    os.chdir(folder)
+    sys.argv = request["arguments"]
+    sys.path[0] = str(Path(sys.argv[0]).parent.absolute())
+    runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def serve_horovod(folder: Path) -> None:
@@ -70,6 +109,14 @@ def serve_horovod(folder: Path) -> None:
         signal.pause()
 
 
+def _join(folder: Path) -> None:
+    """Set what a launcher sets."""
+    os.environ.update(RANK=str(RANK), LOCAL_RANK=str(RANK), WORLD_SIZE=str(WORLD), LOCAL_WORLD_SIZE=str(WORLD))
+    os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="29500", OMP_NUM_THREADS="1")
+    if HOROVOD:
+        _join_horovod(folder / "port")
+
+
 def _join_horovod(port: Path) -> None:
     """Set what horovodrun sets for a process of one machine."""
     while not port.is_file():
@@ -82,13 +129,9 @@ def _join_horovod(port: Path) -> None:
 
 def run(program: Path, folder: Path) -> None:
     """Run a program as a launcher's process would; never returns."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _redirect(folder)
     faulthandler.register(signal.SIGUSR1, (folder / f"stack.{RANK}").open("w"))
-    os.environ.update(RANK=str(RANK), LOCAL_RANK=str(RANK), WORLD_SIZE=str(WORLD), LOCAL_WORLD_SIZE=str(WORLD))
-    os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="29500", OMP_NUM_THREADS="1")
-    if HOROVOD:
-        _join_horovod(folder / "port")
+    _join(folder)
     os.chdir(folder / "work")
     _patch(folder / "store")
     sys.argv = [str(program)]
@@ -102,10 +145,15 @@ def run(program: Path, folder: Path) -> None:
         ending = f"{type(error).__name__}: {error}"
     sys.stdout.flush()
     sys.stderr.flush()
+    _tell(folder, ending)
+    os._exit(bool(ending))
+
+
+def _tell(folder: Path, ending: str) -> None:
+    """Write how the process ended."""
     writing = folder / f"writing.{RANK}"
     writing.write_text(ending, "utf-8")
     writing.rename(folder / f"ending.{RANK}")
-    os._exit(bool(ending))
 
 
 def _redirect(folder: Path) -> None:

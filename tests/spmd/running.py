@@ -18,10 +18,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from distml.smoke.processes import wanted_seconds, working
 
@@ -31,6 +33,8 @@ SILENCE = 0.6
 """Seconds without work after which ranks are looked at more closely."""
 IDLE_SHARE = 0.2
 LIMIT = 60.0
+PATIENCE = 900
+"""Seconds after which a program that nobody watches has failed."""
 SERVER = Path(__file__).with_name("ranks.py")
 LOST = re.compile(r"(?i)connection (closed|reset) by peer|broken pipe|after one of the ranks finished")
 
@@ -64,51 +68,61 @@ def run_all(programs: Sequence[Path], python: str = sys.executable, limit: float
 
     Processes of Horovod ask for news all the time and never look idle: for them only the limit counts.
     """
-    with tempfile.TemporaryDirectory(prefix="ranks-") as folder, ranks(python) as servers:
-        lock = threading.Lock()
+    with tempfile.TemporaryDirectory(prefix="ranks-") as folder:
+        servers, lock = ranks(python), threading.Lock()
 
         def one(numbered: tuple[int, Path]) -> Ending:
             number, program = numbered
             own = Path(folder, str(number))
             (own / "work").mkdir(parents=True)
             with lock:
-                pids = [_start(server, program, own) for server in servers]
+                pids = [_start(server, own, program=str(program)) for server in servers]
             return _watch(pids, program, own, limit)
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return dict(zip(programs, pool.map(one, enumerate(programs))))
 
 
-@contextlib.contextmanager
-def ranks(python: str) -> Iterator[list[subprocess.Popen[str]]]:
-    """A server for each rank, in a process group of its own that is killed in the end."""
-    servers: list[subprocess.Popen[str]] = []
-    try:
-        for rank in range(WORLD):
-            own = {"PYTHONHASHSEED": str(rank), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-            command = [python, str(SERVER), str(rank), str(WORLD)]
-            servers.append(
-                subprocess.Popen(
-                    command,
-                    env={**os.environ, **own},
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                    start_new_session=True,
-                )
-            )
-        yield servers
-    finally:
-        for server in servers:
-            with contextlib.suppress(OSError):
-                os.killpg(server.pid, signal.SIGKILL)
-            server.communicate()
+@cache
+def ranks(python: str) -> list[subprocess.Popen[str]]:
+    """A server for each rank, which takes seconds to start and ends when this process does."""
+    servers = []
+    for rank in range(WORLD):
+        own = {"PYTHONHASHSEED": str(rank), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+        command, environment = [python, str(SERVER), str(rank), str(WORLD)], {**os.environ, **own}
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        servers.append(subprocess.Popen(command, env=environment, start_new_session=True, **pipes))
+    return servers
 
 
-def _start(server: subprocess.Popen[str], program: Path, folder: Path) -> int:
+def together(
+    arguments: Sequence[str], folder: Path, python: str = sys.executable, *, alone: bool = False, **environment: str
+) -> list[str]:
+    """What `python ARGUMENTS` prints on each of two ranks, or `alone` in one process, in a folder that keeps what they write."""
+    for old in (folder / "port", *folder.glob("ending.*")):
+        old.unlink(missing_ok=True)
+    request = {"arguments": arguments, "alone": alone, "environment": environment}
+    pids = [_start(server, folder, **request) for server in ranks(python)[: 1 if alone else WORLD]]
+    began = time.monotonic()
+    while any(map(_alive, pids)) and time.monotonic() - began < PATIENCE:
+        time.sleep(0.01)
+    _kill(pids)
+    said = [_ending(folder, rank) for rank, _ in enumerate(pids)]
+    assert {*said} == {"0"}, [(each, _read(folder / f"errors.{rank}")[-3000:]) for rank, each in enumerate(said)]
+    return [_read(folder / f"output.{rank}") for rank, _ in enumerate(pids)]
+
+
+def _start(server: subprocess.Popen[str], folder: Path, **request: object) -> int:
     assert server.stdin and server.stdout
-    print(json.dumps({"program": str(program), "folder": str(folder)}), file=server.stdin, flush=True)
+    print(json.dumps({**request, "folder": str(folder)}), file=server.stdin, flush=True)
     return int(server.stdout.readline())
+
+
+def _kill(pids: Sequence[int]) -> None:
+    """End processes and those that they started."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
 
 
 def _watch(pids: Sequence[int], program: Path, folder: Path, limit: float) -> Ending:
@@ -126,11 +140,11 @@ def _watch(pids: Sequence[int], program: Path, folder: Path, limit: float) -> En
                 break
             since, used = time.monotonic(), wanted_seconds(left)
     stuck = [_alive(pid) for pid in pids]
-    for number in (signal.SIGUSR1, signal.SIGKILL):
-        for pid in left:
-            with contextlib.suppress(OSError):
-                os.kill(pid, number)
-        _written([folder / f"stack.{rank}" for rank, alive in enumerate(stuck) if alive])
+    for pid in left:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGUSR1)
+    _written([folder / f"stack.{rank}" for rank, alive in enumerate(stuck) if alive])
+    _kill(pids)
     raised = tuple(None if alive else _ending(folder, rank) for rank, alive in enumerate(stuck))
     outputs = tuple(_read(folder / f"output.{rank}") for rank in range(len(pids)))
     return Ending(judged(raised), raised, outputs, _lines(program, folder), time.monotonic() - began)

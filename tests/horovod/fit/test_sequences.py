@@ -6,15 +6,13 @@ Real processes of Horovod run all programs of the table, which note which sample
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 
 import pytest
 from horovod.tape.test_ranks import rewritten
 
-from distml.smoke.launch import HOROVODRUN
-
 from smoke.environments import horovod_python
+from spmd.running import together
 
 HEAD = """\
 import random
@@ -130,9 +128,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, list[dict[
     folder, python = tmp_path_factory.mktemp("sequences"), horovod_python("tensorflow")
     (folder / "driver.py").write_text(DRIVER)
     (folder / "texts.json").write_text(json.dumps({name: rewritten(text) for name, text in programs()}))
-    ranks = ["-c", HOROVODRUN, "-np", "2", "--gloo", "-H", "localhost:2", python, "driver.py", "texts.json"]
-    done = subprocess.run([python, *ranks], capture_output=True, text=True, timeout=900, check=False, cwd=folder)
-    assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
+    together(["driver.py", "texts.json"], folder, python)
     return [json.loads((folder / f"{rank}.json").read_text()) for rank in range(2)]
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.rewrite import rewrite_text
-from distml.smoke.launch import HOROVODRUN
 
 from smoke.environments import horovod_python
+from spmd.running import together
 
 HEAD = """\
 import os
@@ -85,9 +84,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
         texts[name] = file.source
     (folder / "texts.json").write_text(json.dumps(texts))
     (folder / "driver.py").write_text(DRIVER)
-    command = [python, "-c", HOROVODRUN, "-np", "2", "--gloo", "-H", "localhost:2", python, "driver.py"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, cwd=folder)
-    assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
+    together(["driver.py"], folder, python)
     found: dict[str, list[str]] = json.loads((folder / "found.json").read_text())
     return found
 

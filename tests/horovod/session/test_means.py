@@ -151,7 +151,7 @@ def test_a_reader_of_other_data_goes_on_where_it_is() -> None:
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> Printed:
     """The numbers that rank 0 of two prints in each program, and those of one process."""
-    return printed_by(dict(programs()), tmp_path_factory.mktemp("means"), 600)
+    return printed_by(dict(programs()), tmp_path_factory.mktemp("means"))
 
 
 @pytest.mark.parametrize("name", WAYS)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import pytest
 from horovod.tape.test_ranks import rewritten
 
-from distml.smoke.launch import HOROVODRUN
-
 from smoke.environments import horovod_python
+from spmd.running import together
 
 HEAD = """\
 import random
@@ -118,16 +116,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, tuple[list[
     texts = {name: rewritten(HEAD.format(above=above) + body) for name, (above, body) in WAYS.items()}
     (folder / "driver.py").write_text(DRIVER)
     (folder / "texts.json").write_text(json.dumps(texts))
-    launch = [python, "-c", HOROVODRUN, "-np", "2", "--gloo", "-H", "localhost:2", python]
-    done = subprocess.run(
-        [*launch, "driver.py", "texts.json", "found"],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-        cwd=folder,
-    )
-    assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
+    together(["driver.py", "texts.json", "found"], folder, python)
     return [json.loads((folder / f"found{rank}").read_text()) for rank in (0, 1)]
 
 

@@ -6,9 +6,7 @@ import ast
 import contextlib
 import io
 import json
-import os
 import socket
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.machinery import ModuleSpec
@@ -23,6 +21,8 @@ from distml.rewrites.horovod.rewrite import Outcome, rewrite
 from distml.rewrites.horovod.tree import survey
 from distml.source.project import Project
 from distml.training.program import Program
+
+from spmd.running import together
 
 HEAD = """import torch
 from torch import nn
@@ -226,62 +226,24 @@ os._exit(0)  # forty process groups that were kept may abort at the end
 """
 
 
-def as_two_ranks(arguments: Sequence[str], folder: Path) -> None:
-    """Run Python in two processes in a folder, as `torchrun` starts them, which loads torch a third time."""
-    ranks = []
-    for rank in range(2):
-        place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
-        place |= {"MASTER_ADDR": "localhost", "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
-        with (folder / f"errors{rank}").open("w") as errors:
-            command = [sys.executable, *arguments]
-            ranks.append(subprocess.Popen(command, cwd=folder, env=os.environ | place, stdout=errors, stderr=errors))
-    try:
-        codes = [each.wait(timeout=900) for each in ranks]
-    finally:
-        for each in ranks:
-            each.kill()
-            each.wait()
-    assert codes == [0, 0], [(folder / f"errors{rank}").read_text()[-3000:] for rank in range(2)]
-
-
-STARTER = """
-import gc, os, runpy, sys
-import torch._dynamo, torch.distributed, torch.nn.parallel, torch.utils.data.distributed
-gc.freeze()  # else each end looks at, and copies, all of torch
-rank, folders = os.environ["RANK"], sys.argv[1:]
-for number, folder in enumerate(folders):
-    if not (child := os.fork()):
-        break
-    _, status = os.waitpid(child, 0)
-    if status:
-        sys.exit(f"{folder} ended with {status}")
-else:
-    sys.exit()
-os.chdir(folder)
-os.dup2(os.open("printed" + rank, os.O_WRONLY | os.O_CREAT), 1)
-os.environ["MASTER_PORT"] = open("port").read()
-sys.path[0], sys.argv = folder, ["train.py"]
-runpy.run_path("train.py", run_name="__main__")
-"""
-
-
-def started_by_two(folders: Sequence[Path], own: Path) -> list[str]:
-    """What two processes print together in `train.py` of each folder, each in processes that end as Python ends."""
+def started_by_two(folders: Sequence[Path]) -> list[str]:
+    """What two processes print together in `train.py` of each folder."""
     with contextlib.ExitStack() as sockets:
-        for folder in folders:
+        ports = []
+        for _ in folders:
             made = sockets.enter_context(socket.socket())
             made.bind(("localhost", 0))
-            (folder / "port").write_text(str(made.getsockname()[1]))
-    (own / "starter.py").write_text(STARTER)
-    as_two_ranks(["starter.py", *map(str, folders)], own)
-    return [(folder / "printed0").read_text() + (folder / "printed1").read_text() for folder in folders]
+            ports.append(str(made.getsockname()[1]))
+    return [
+        "".join(together(["train.py"], folder, MASTER_PORT=port)) for folder, port in zip(folders, ports, strict=True)
+    ]
 
 
 def said_by_two(texts: dict[str, str], folder: Path) -> dict[str, tuple[str, str]]:
     """What each of two processes prints in programs of torch.distributed or accelerate, all of them run in one go."""
     (folder / "texts.json").write_text(json.dumps(texts))
     (folder / "driver.py").write_text(DRIVER)
-    as_two_ranks([str(folder / each) for each in ("driver.py", "texts.json", "found")], folder)
+    together([str(folder / each) for each in ("driver.py", "texts.json", "found")], folder, ACCELERATE_USE_CPU="true")
     one, other = (json.loads((folder / f"found{rank}").read_text()) for rank in (0, 1))
     return {name: (one[name], other[name]) for name in texts}
 

@@ -192,7 +192,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
         with (folder / "train.py").open("a") as script:
             script.write(THREADS)
-    outputs = started_by_two([*folders.values()], tmp_path_factory.mktemp("ranks"))
+    outputs = started_by_two([*folders.values()])
     return dict(zip(folders, outputs))
 
 
