@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +19,7 @@ from renamed.law import Answer, broken_by_names, broken_by_order, broken_by_spli
 from renamed.names import Renamer
 from renamed.order import reordered
 from renamed.split import NAME, split
+from spmd.running import together
 
 HERE = Path(__file__).parent
 _SECTION = re.compile(r"^## (?P<name>.+)\n(?P<body>(?:.*\n)*?)(?=^## |\Z)", re.MULTILINE)
@@ -176,9 +175,8 @@ print(tool.dumps([round(each, 5) for each in (best, math.pi)]), os.path.basename
 def ran(folder: Path, script: str) -> str:
     """What a script prints."""
     (folder / "script.py").write_text(script, encoding="utf-8")
-    done = subprocess.run([sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    (printed,) = together(["script.py"], folder, alone=True)
+    return printed
 
 
 @pytest.fixture(scope="module")

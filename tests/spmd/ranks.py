@@ -23,6 +23,7 @@ import os
 import runpy
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from datetime import timedelta
@@ -90,9 +91,11 @@ def serve(request: dict[str, Any], folder: Path) -> None:
         _join(folder)
     os.environ.update(request["environment"])
     os.chdir(folder)
+    tempfile.tempdir = None
     sys.argv = request["arguments"]
-    sys.path[0] = str(Path(sys.argv[0]).parent.absolute())
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    script = Path(sys.argv[0]).absolute()
+    sys.path[:1] = [] if script.is_dir() else [str(script.parent)]
+    runpy.run_path(str(script), run_name="__main__")
 
 
 def serve_horovod(folder: Path) -> None:

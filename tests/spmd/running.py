@@ -13,6 +13,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from distml.smoke.processes import wanted_seconds, working
 
@@ -95,21 +96,46 @@ def ranks(python: str) -> list[subprocess.Popen[str]]:
     return servers
 
 
+class Printed(NamedTuple):
+    """What a process printed, its status, and the end of what it wrote of errors."""
+
+    text: str
+    status: int
+    errors: str
+
+
 def together(
     arguments: Sequence[str], folder: Path, python: str = sys.executable, *, alone: bool = False, **environment: str
 ) -> list[str]:
-    """What `python ARGUMENTS` prints on each of two ranks, or `alone` in one process, in a folder that keeps what they write."""
+    """What `python ARGUMENTS` prints on each of two ranks, or `alone` in one process; all must end well."""
+    found = started(arguments, folder, python, alone=alone, **environment)
+    assert not any(each.status for each in found), found
+    return [each.text for each in found]
+
+
+def started(
+    arguments: Sequence[str], folder: Path, python: str = sys.executable, *, alone: bool = False, **environment: str
+) -> list[Printed]:
+    """How `python ARGUMENTS` ends on each of two ranks, or `alone`, in a folder that keeps what they write."""
     for old in (folder / "port", *folder.glob("ending.*")):
         old.unlink(missing_ok=True)
-    request = {"arguments": arguments, "alone": alone, "environment": environment}
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = str(free.getsockname()[1])
+    request = {"arguments": arguments, "alone": alone, "environment": {"MASTER_PORT": port, **environment}}
     pids = [_start(server, folder, **request) for server in ranks(python)[: 1 if alone else WORLD]]
     began = time.monotonic()
     while any(map(_alive, pids)) and time.monotonic() - began < PATIENCE:
         time.sleep(0.01)
     _kill(pids)
-    said = [_ending(folder, rank) for rank, _ in enumerate(pids)]
-    assert {*said} == {"0"}, [(each, _read(folder / f"errors.{rank}")[-3000:]) for rank, each in enumerate(said)]
-    return [_read(folder / f"output.{rank}") for rank, _ in enumerate(pids)]
+    return [
+        Printed(
+            _read(folder / f"output.{rank}"),
+            int(_read(folder / f"ending.{rank}") or -signal.SIGKILL),
+            _read(folder / f"errors.{rank}")[-3000:],
+        )
+        for rank, _ in enumerate(pids)
+    ]
 
 
 def _start(server: subprocess.Popen[str], folder: Path, **request: object) -> int:

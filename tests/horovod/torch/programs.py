@@ -6,9 +6,8 @@ import ast
 import contextlib
 import io
 import json
-import socket
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -224,19 +223,6 @@ dist.barrier()
 end()
 os._exit(0)  # forty process groups that were kept may abort at the end
 """
-
-
-def started_by_two(folders: Sequence[Path]) -> list[str]:
-    """What two processes print together in `train.py` of each folder."""
-    with contextlib.ExitStack() as sockets:
-        ports = []
-        for _ in folders:
-            made = sockets.enter_context(socket.socket())
-            made.bind(("localhost", 0))
-            ports.append(str(made.getsockname()[1]))
-    return [
-        "".join(together(["train.py"], folder, MASTER_PORT=port)) for folder, port in zip(folders, ports, strict=True)
-    ]
 
 
 def said_by_two(texts: dict[str, str], folder: Path) -> dict[str, tuple[str, str]]:

@@ -7,9 +7,11 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from horovod.torch.programs import rewritten, started_by_two
+from horovod.torch.programs import rewritten
 
 from distml.cli.main import main
+
+from spmd.running import together
 
 TRAINER = """\
 import torch
@@ -192,8 +194,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
         with (folder / "train.py").open("a") as script:
             script.write(THREADS)
-    outputs = started_by_two([*folders.values()])
-    return dict(zip(folders, outputs))
+    return {name: "".join(together(["train.py"], folder)) for name, folder in folders.items()}
 
 
 @pytest.mark.requires("torch")

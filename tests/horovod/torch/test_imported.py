@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,9 +9,9 @@ import pytest
 from horovod.torch.programs import rewritten_files
 
 from distml.rewrites.horovod.options import Backend
-from distml.smoke.launch import HOROVODRUN
 
 from smoke.environments import horovod_python
+from spmd.running import together
 
 BACKENDS: tuple[Backend, ...] = ("horovod", "ddp", "accelerate")
 RANK = 'os.environ.get("RANK", "0") == "0"'
@@ -232,10 +230,6 @@ def test_a_script_starts_under_its_guard_and_what_others_take_from_it_runs_there
     assert f'if {first[backend]}:\n        print("loss", type(total))' in only
 
 
-LAUNCH = {"ddp": ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]}
-LAUNCH |= {"accelerate": LAUNCH["ddp"], "horovod": ["-c", HOROVODRUN, "-np", "2", "--gloo", "-H", "localhost:2"]}
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_it_runs_alone_and_in_the_processes_that_load_data(backend: Backend, tmp_path: Path) -> None:
     if backend == "accelerate":
@@ -250,12 +244,8 @@ def test_it_runs_alone_and_in_the_processes_that_load_data(backend: Backend, tmp
     texts["look.py"] = "import beside\n\nprint(len(beside.Data([1, 2], [3, 4])))\n"
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    alone = {name: value for name, value in os.environ.items() if "RANK" not in name} | {"ACCELERATE_USE_CPU": "1"}
     for script, says in {"look.py": "made\n2\n", "judge.py": "loss <class 'float'>\n"}.items():
-        looked = subprocess.run([python, script], cwd=tmp_path, env=alone, capture_output=True, text=True)
-        assert looked.stdout == says, looked.stderr
-    command = [python, *LAUNCH[backend], *([python] if backend == "horovod" else [])]
+        assert together([script], tmp_path, python, alone=True, ACCELERATE_USE_CPU="1") == [says]
     for script, words in {"train.py": ["made", "end"], "shared.py": ["pass", "loss"]}.items():
-        ran = subprocess.run([*command, script], cwd=tmp_path, env=alone, capture_output=True, text=True, timeout=120)
-        said = [line.rpartition(":")[2].split()[0] for line in ran.stdout.splitlines()]
-        assert ran.returncode == 0 and said == words, ran.stdout + ran.stderr
+        said = "".join(together([script], tmp_path, python, ACCELERATE_USE_CPU="1")).splitlines()
+        assert [line.split()[0] for line in said] == words, said

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from distml.cli.main import main
+
+from spmd.running import together
 
 WAYS = {
     "open.txt": 'with open("open.txt", "w") as f:\n    f.write(str(step()))',
@@ -123,15 +122,9 @@ for x in torch.utils.data.DataLoader(torch.ones(64, 4), batch_size=8):
 def test_files_are_written_by_rank_0_alone(folder: Path) -> None:
     (folder / "beside.py").write_text(BESIDE)
     (folder / "train.py").write_text(PROGRAM.format(ways="\n".join(WAYS.values())))
-    start(folder, [sys.executable, "train.py"])
+    together(["train.py"], folder, alone=True)
     assert main(["horovod", "--backend", "ddp", "--write", "."]) == 0
-    start(folder, [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py"])
+    together(["train.py"], folder)
     alone, first, second = ({each.name for each in (folder / name).iterdir()} for name in ("alone", "0", "1"))
     assert alone == first == {*WAYS, "beside.txt", "copied.txt", "beside.log"}
     assert second == set()
-
-
-def start(folder: Path, command: list[str]) -> None:
-    environ = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=900, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
