@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
+from distml.rewrites.snippets import expression_of
+
 _HOLE = "distml_hole_"
 _LOOSE = (
     cst.BinaryOperation,
@@ -22,7 +24,7 @@ def filled(template: str, node: cst.BaseExpression | None, config: cst.PartialPa
     if template == "{}" and node is not None:
         return node
     # In brackets, as an assignment expression is written as an argument; they are no part of the result.
-    call = cst.parse_expression(f"f({template.replace('{}', _HOLE)})", config)
+    call = expression_of(f"f({template.replace('{}', _HOLE)})", config)
     assert isinstance(call, cst.Call)
     tree = call.args[0].value
     if node is None:

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import libcst as cst
-from libcst.metadata import CodeRange, PositionProvider
 
 from distml.rewrites.blocks import Piece, join
 from distml.rewrites.holes import filled
 from distml.rewrites.model import BOM
+from distml.rewrites.positions import Place, code_of
 from distml.rewrites.requests import Around, Requests
-from distml.rewrites.tree import parse
+from distml.rewrites.snippets import expression_of, module_of, statement_of
+from distml.rewrites.tree import placed
 from distml.source.file import SourceFile
 
-Place = tuple[int, int]
 Key = TypeVar("Key", bound=ast.AST)
 Value = TypeVar("Value")
 _STATEMENTS = (cst.BaseSmallStatement, cst.BaseCompoundStatement)
@@ -29,27 +29,23 @@ class LostPlace(Exception):
 def apply(before: str, source: SourceFile, requests: Requests) -> str:
     """The text of a file with what was asked for. Raises `Unreadable`, and `LostPlace` where a node is not found."""
     mark = BOM if before.startswith(BOM) else ""
-    wrapper = parse(before.removeprefix(BOM))
-    places = _Places(source, wrapper.resolve(PositionProvider))
-    changer = _Changer(requests, places, wrapper.module)
-    return mark + wrapper.module.visit(changer).code
+    module, positions = placed(before.removeprefix(BOM))
+    return mark + code_of(module.visit(_Changer(requests, _Places(source, positions), module)))
 
 
 class _Places:
     """LibCST's nodes by where they stand."""
 
-    def __init__(self, source: SourceFile, positions: Mapping[cst.CSTNode, CodeRange]) -> None:
+    def __init__(self, source: SourceFile, positions: Mapping[cst.CSTNode, tuple[Place, Place]]) -> None:
         self._source, self._positions = source, positions
         self._lines: set[int] = set()
         self._expressions: dict[tuple[Place, Place], cst.BaseExpression] = {}
         self._statements: dict[Place, cst.CSTNode] = {}
         for node, position in positions.items():
-            start = (position.start.line, position.start.column)
             if isinstance(node, cst.BaseExpression):
-                end = (position.end.line, position.end.column)
-                self._expressions[start, end] = node
+                self._expressions[position] = node
             elif isinstance(node, _STATEMENTS):
-                self._statements[start] = node
+                self._statements[position[0]] = node
 
     def find(self, node: ast.expr | ast.stmt) -> cst.CSTNode:
         """The counterpart of a node."""
@@ -63,15 +59,15 @@ class _Places:
                 found = self._within(start, end)
         if found is None:
             raise LostPlace(f"line {span.line}: `{ast.unparse(node)[:40]}` was not found again")
-        self._lines.add(self._positions[found].start.line)
+        self._lines.add(self._positions[found][0][0])
         return found
 
     def holds_found(self, node: cst.CSTNode) -> bool:
         """Whether a node that was found can stand in one; what is no plain statement is not looked at."""
         if not isinstance(node, _STATEMENTS) or getattr(node, "decorators", None):
             return True
-        position = self._positions[node]
-        return any(position.start.line <= line <= position.end.line for line in self._lines)
+        (first, _), (last, _) = self._positions[node]
+        return any(first <= line <= last for line in self._lines)
 
     def _within(self, start: Place, end: Place) -> cst.CSTNode | None:
         """The largest tuple or generator between parentheses that `ast` counts to it and LibCST does not."""
@@ -166,9 +162,7 @@ class _Changer(cst.CSTTransformer):
         old = display.elements
         comma = old[0].comma if len(old) > 1 else None
         space = comma.whitespace_after if isinstance(comma, cst.Comma) else cst.SimpleWhitespace(" ")
-        new = [
-            cst.Element(cst.parse_expression(each, self._config), cst.Comma(whitespace_after=space)) for each in code
-        ]
+        new = [cst.Element(expression_of(each, self._config), cst.Comma(whitespace_after=space)) for each in code]
         if not old:
             new[-1] = new[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         return display.with_changes(elements=[*new, *old])
@@ -196,12 +190,12 @@ class _Changer(cst.CSTTransformer):
         return made.with_changes(args=_listed(list(made.args), list(method.args)))
 
     def _argument(self, code: str) -> cst.Arg:
-        call = cst.parse_expression(f"f({code})", self._config)
+        call = expression_of(f"f({code})", self._config)
         assert isinstance(call, cst.Call)
         return call.args[0]
 
     def _with_parameters(self, function: cst.FunctionDef, code: Sequence[str]) -> cst.FunctionDef:
-        made = cst.parse_statement(f"def f({', '.join(code)}): pass", self._config)
+        made = statement_of(f"def f({', '.join(code)}): pass", self._config)
         assert isinstance(made, cst.FunctionDef)
         new = list(made.params.params)
         params = function.params
@@ -283,7 +277,7 @@ class _Changer(cst.CSTTransformer):
             return Piece(_led(lines[:first], [*before, *after]), [] if before or after else list(kept))
         if around.guard is not None:
             inner = statement.with_changes(leading_lines=())
-            test = cst.parse_expression(around.guard, self._config)
+            test = expression_of(around.guard, self._config)
             statement = _Guard(test=test, body=cst.IndentedBlock([inner]), leading_lines=lines)
         if before:
             gap = [cst.EmptyLine(indent=False)] * (len(asked[-1]) - len(asked[-1].rstrip("\n")))
@@ -295,7 +289,7 @@ class _Changer(cst.CSTTransformer):
         if code in self._named:
             return [cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(cst.Name(code))], self._named[code])])]
         apart = "\n" * (len(code) - len(code.lstrip("\n")))
-        module = cst.parse_module(apart + code.strip("\n") + "\n", self._config)
+        module = module_of(apart + code.strip("\n") + "\n", self._config)
         header = [line if line.comment else line.with_changes(indent=False) for line in module.header]
         return _led(header, list(module.body))
 

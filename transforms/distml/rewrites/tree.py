@@ -13,6 +13,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper
 
 from distml.rewrites.model import Refusal
+from distml.rewrites.positions import Place, written
 from distml.source.apart import apart, can_fork
 from distml.source.parsing import NestedError
 from distml.source.parsing import parse as parsed
@@ -33,18 +34,23 @@ class Unreadable(Exception):
 
 def parse(source: str) -> MetadataWrapper:
     """The tree of `source`, ready for positions. Raises `Unreadable`."""
+    return MetadataWrapper(placed(source)[0], unsafe_skip_copy=True)
+
+
+def placed(source: str) -> tuple[cst.Module, dict[cst.CSTNode, tuple[Place, Place]]]:
+    """The tree of `source`, and where its nodes begin and end. Raises `Unreadable`."""
     if not _is_read(source):
         raise Unreadable(TOO_DEEP, 1, "nested too deeply")
     try:
         module = cst.parse_module(source)
-        same = module.code == source
+        text, places = written(module)
     except cst.ParserSyntaxError as error:
         raise Unreadable("syntax", error.raw_line, f"does not parse: {error.message}") from None
     except RecursionError:
         raise Unreadable(TOO_DEEP, 1, "nested too deeply") from None
-    if not same:
+    if text != source:
         raise Unreadable("layout", 1, "its layout would not be kept")
-    return MetadataWrapper(module, unsafe_skip_copy=True)
+    return module, places
 
 
 def _is_read(source: str) -> bool:
