@@ -81,12 +81,13 @@ def test_stacks_on_request(tmp_path: Path) -> None:
     assert 'a script.py", line 2 in <module>' in probed(tmp_path, text)[2].stacks
 
 
-def test_hooks_run_after_their_module(tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", ["", "import hooked_module\n"], ids=["later", "already"])
+def test_hooks_run_after_their_module(first: str, tmp_path: Path) -> None:
     (tmp_path / "hooked_module.py").write_text("class A:\n    def f(self):\n        return 1\n")
     text = f"""
 import sys
 sys.path[:0] = {sys.path!r}
-from distml.smoke.probe.importing import install, wrap
+{first}from distml.smoke.probe.importing import install, wrap
 trouble = []
 def twice(module):
     wrap(module.A, "f", lambda original: lambda self: original(self) + 1)

@@ -6,12 +6,12 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from horovod.smoked import smoked
 
 from distml.rewrites.horovod.options import Options as Asked
 from distml.rewrites.horovod.rewrite import rewrite_text
 from distml.smoke.model import Options
 from distml.smoke.report import as_text
-from distml.smoke.run import smoke_text
 
 from smoke.environments import horovod_python
 
@@ -98,7 +98,7 @@ def test_two_processes_learn_as_one(program: str, tmp_path: Path) -> None:
     assert not outcome.plan.refusals
     (rewritten,) = outcome.files.values()
     options = Options(np=2, steps=6, timeout=900, stall=200, compare=program is FIT)
-    report = smoke_text(rewritten.before, rewritten.source, python=python, options=options)
+    report = smoked(rewritten.before, rewritten.source, python=python, options=options)
     assert report.ok, as_text(report)
     found = {verdict.name: verdict.status for verdict in report.verdicts}
     assert {found[each] for each in ("finished", "collectives", "weights")} == {"passed"}, as_text(report)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from horovod.smoked import smoked
 
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.rewrite import rewrite
 from distml.smoke.model import Options as Run
 from distml.smoke.report import as_text
-from distml.smoke.run import smoke_text
 from distml.source.project import Project
 from distml.training.program import Program
 
@@ -89,7 +89,7 @@ def test_two_processes_train_one_model(name: str, tmp_path: Path) -> None:
     program = globals()[name]
     options = Run(np=2, steps=4, timeout=900, stall=200, compare=name == "SLICES")
     python = horovod_python("tensorflow")
-    report = smoke_text(program, rewritten(program, tmp_path / "script.py"), python=python, options=options)
+    report = smoked(program, rewritten(program, tmp_path / "script.py"), python=python, options=options)
     assert not [each for each in report.verdicts if each.status == "failed"], as_text(report)
     assert {"finished", "collectives", "start", "weights"} <= {
         each.name for each in report.verdicts if each.status == "passed"

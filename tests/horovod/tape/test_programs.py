@@ -8,13 +8,13 @@ import re
 from pathlib import Path
 
 import pytest
+from horovod.smoked import smoked
 
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.rewrite import rewrite
 from distml.rewrites.model import Rewritten
 from distml.smoke.model import Options as Trial
 from distml.smoke.report import as_text
-from distml.smoke.run import smoke_text
 from distml.source.project import Project
 from distml.training.program import Program
 
@@ -185,5 +185,5 @@ def test_two_processes(program: str, compare: bool) -> None:
     _, found = outcome(program)
     assert found is not None
     trial = Trial(np=2, steps=5 if compare else 0, compare=compare)
-    report = smoke_text(program, found.source, python=horovod_python("tensorflow"), options=trial)
+    report = smoked(program, found.source, python=horovod_python("tensorflow"), options=trial)
     assert report.ok, as_text(report)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 
 import pytest
+from horovod.smoked import smoked
 from horovod.torch.programs import ACCUMULATED, CLIPPED, OPPOSED, STREAMED, TRAINER, VIEWS, rewritten
 
 from distml.smoke.model import Options
 from distml.smoke.report import as_text
-from distml.smoke.run import smoke_text
 
 from smoke.environments import horovod_python
 
@@ -18,7 +18,7 @@ PATIENT = Options(np=2, steps=6, timeout=900, stall=200)
 
 @pytest.mark.parametrize("program", [CLIPPED, OPPOSED], ids=["clipped", "opposed"])
 def test_horovod(program: str) -> None:
-    report = smoke_text(program, rewritten(program), python=horovod_python("torch"), options=PATIENT)
+    report = smoked(program, rewritten(program), python=horovod_python("torch"), options=PATIENT)
     assert report.ok, as_text(report)
     assert report.status("weights") == report.status("loss") == "passed", as_text(report)
 
@@ -27,7 +27,7 @@ def test_horovod(program: str) -> None:
 def test_torch_distributed_with_batches_cut_by_hand() -> None:
     text = rewritten(ACCUMULATED, "ddp")
     assert "DistributedDataParallel" in text
-    report = smoke_text(ACCUMULATED, text, python=sys.executable, options=PATIENT)
+    report = smoked(ACCUMULATED, text, python=sys.executable, options=PATIENT)
     assert report.ok, as_text(report)
     assert report.status("weights") == report.status("data") == "passed", as_text(report)
     assert report.status("loss") == "unknown", as_text(report)
@@ -48,7 +48,7 @@ def test_torch_distributed_with_batches_cut_by_hand() -> None:
 def test_torch_distributed_like_one_process(program: str, by: str) -> None:
     text = rewritten(program, "ddp")
     assert by in text
-    report = smoke_text(program, text, python=sys.executable, options=PATIENT)
+    report = smoked(program, text, python=sys.executable, options=PATIENT)
     assert report.ok, as_text(report)
     assert report.status("weights") == report.status("loss") == "passed", as_text(report)
 
@@ -58,7 +58,7 @@ def test_accelerate_like_one_process() -> None:
     """Its loaders fetch a batch ahead of the step that reads it."""
     text = rewritten(TRAINER, "accelerate")
     assert "trainer.model, trainer.optimizer = accelerator.prepare(" in text
-    report = smoke_text(TRAINER, text, python=sys.executable, options=PATIENT)
+    report = smoked(TRAINER, text, python=sys.executable, options=PATIENT)
     assert report.ok, as_text(report)
     assert report.status("weights") == report.status("data") == report.status("loss") == "passed", as_text(report)
 
@@ -66,6 +66,6 @@ def test_accelerate_like_one_process() -> None:
 @pytest.mark.requires("torch")
 def test_a_stream_that_is_dealt_out_in_turn() -> None:
     """Each process reads all batches and takes its own; attention is called with all that it takes by position."""
-    report = smoke_text(STREAMED, rewritten(STREAMED, "ddp"), python=sys.executable, options=PATIENT)
+    report = smoked(STREAMED, rewritten(STREAMED, "ddp"), python=sys.executable, options=PATIENT)
     assert report.ok, as_text(report)
     assert report.status("data") == report.status("weights") == "passed", as_text(report)

@@ -26,11 +26,7 @@ class Wrapped(Loader):
         """Run the module, then the hooks; what a hook trips over must not hurt the script."""
         module.__spec__.loader = module.__loader__ = self.inner
         self.inner.exec_module(module)
-        for hook in self.hooks:
-            try:
-                hook(module)
-            except Exception as error:
-                self.trouble(module.__name__, error)
+        _run(self.hooks, module, self.trouble)
 
 
 class Finder(MetaPathFinder):
@@ -53,8 +49,19 @@ class Finder(MetaPathFinder):
 
 
 def install(hooks: dict[str, list[Hook]], trouble: Callable[[str, BaseException], None]) -> None:
-    """From now on, run `hooks` by module name."""
+    """From now on, run `hooks` by module name; at once those of modules that are imported already, inner ones first."""
     sys.meta_path.insert(0, Finder(hooks, trouble))
+    for name in sorted(hooks, key=lambda name: -name.count(".")):
+        if name in sys.modules:
+            _run(hooks[name], sys.modules[name], trouble)
+
+
+def _run(hooks: list[Hook], module: Any, trouble: Callable[[str, BaseException], None]) -> None:
+    for hook in hooks:
+        try:
+            hook(module)
+        except Exception as error:
+            trouble(module.__name__, error)
 
 
 def wrap(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
