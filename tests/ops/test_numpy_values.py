@@ -80,9 +80,9 @@ def test_contents_become_sizes(world: ScratchWorld) -> None:
 def test_a_change_in_place_forgets_contents(world: ScratchWorld) -> None:
     forgotten: list[Tensor] = []
 
-    def reshaped(tensor: Tensor, shape: Shape) -> Tensor:
+    def reshaped(tensor: Tensor, shape: Shape, moved: bool = False) -> Tensor:
         forgotten.append(tensor)
-        return ScratchWorld.reshaped(world, tensor, shape)
+        return ScratchWorld.reshaped(world, tensor, shape, moved)
 
     world.reshaped = reshaped  # type: ignore[method-assign]
     shape = world.call("numpy.array", a_list(world, Const(5), Const(6)))

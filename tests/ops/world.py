@@ -90,7 +90,7 @@ class ScratchWorld:
     def warn(self, code: str, message: str, notes: tuple[Note, ...], hint: str | None) -> None:
         self.warnings.append((code, message))
 
-    def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
+    def reshaped(self, tensor: Tensor, shape: Shape, moved: bool = False) -> Tensor:
         return Tensor(tensor.lib, shape, tensor.dtype, tensor.parameter)
 
     @property

@@ -92,6 +92,7 @@ class Correspondence:
             and self.match(before.shape, now.shape)
             and self.match(before.content, now.content)
             and self.match(before.places, now.places)
+            and self.match(before.strides, now.strides)
         )
 
     def _shape(self, before: Shape, now: Shape) -> bool:

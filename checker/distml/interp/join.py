@@ -55,6 +55,8 @@ def join_values(vm: Machine, left: Value, right: Value, depth: int = 0) -> Value
     """One value that covers both."""
     if left == right:
         return blended(left, right)
+    if type(left) is type(right) is Tensor and left.strides != right.strides:
+        return join_values(vm, replace(left, strides=None), replace(right, strides=None), depth)
     return limit(vm, union((left, right)), depth)
 
 
@@ -150,8 +152,9 @@ def merge_tensors(vm: Machine, tensors: list[Tensor]) -> Tensor:
     first = tensors[0]
     shapes = [vm.facts.shape(t.shape) for t in tensors]
     dtype = first.dtype if all(t.dtype == first.dtype for t in tensors) else None
-    made = first.either(*tensors[1:])
-    return Tensor(first.lib, merge_shapes(vm, shapes), dtype, ident=made.ident, kin=made.kin, met=made.met)
+    strides = first.strides if all(t.strides == first.strides for t in tensors) else None
+    shape, made = merge_shapes(vm, shapes), first.either(*tensors[1:])
+    return Tensor(first.lib, shape, dtype, strides=strides, ident=made.ident, kin=made.kin, met=made.met)
 
 
 def merge_shapes(vm: Machine, shapes: list[Shape]) -> Shape:

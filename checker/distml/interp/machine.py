@@ -236,9 +236,9 @@ class Machine:
             self.at(ref.address)
         self.state.set(ref.address, as_kept(self, ref, record))
 
-    def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
+    def reshaped(self, tensor: Tensor, shape: Shape, moved: bool = False) -> Tensor:
         """Change a tensor object in place: everything that holds it sees the new shape."""
-        return reshaped(self, tensor, shape)
+        return reshaped(self, tensor, shape, moved)
 
     def any_of_alike(self, objects: Sequence[Ref]) -> Ref | None:
         """An object that may be any of several."""

@@ -286,7 +286,7 @@ def _reveal(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 def _parameter(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     value = arguments.args[0] if arguments.args else arguments.kwargs.get("data", NONE)
     if isinstance(value, Tensor):
-        return Tensor(value.lib, value.shape, value.dtype, True)
+        return Tensor(value.lib, value.shape, value.dtype, True, strides=value.strides)
     if isinstance(value, Opaque):
         from distml.ops import Call
 

@@ -11,9 +11,10 @@ from distml.values import Const, Function, KeyTensor, Opaque, Ref, Tensor, Tup
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from distml.interp.machine import Machine
+    from distml.shapes import Origin
     from distml.values import Value
 
 _BARE = (Const, Opaque, Ref, Function, Dim, Shape)
@@ -36,13 +37,19 @@ def stamp(vm: Machine, value: Value, node: ast.AST) -> Value:
 def _stamp_tensor(vm: Machine, value: Tensor, node: ast.AST) -> Tensor:
     shape = value.shape
     dims = shape.head + shape.tail
+    strides = value.strides
+    if type(strides) is tuple and any(d.origin is None for d in strides):
+        value = replace(value, strides=tuple(_stamped(strides, vm.origin(node))))
     if all(d.origin is not None for d in dims):
         return value
-    origin = vm.origin(node)
-    return replace(value, shape=shape.map(d if d.origin is not None else d.at(origin) for d in dims))
+    return replace(value, shape=shape.map(_stamped(dims, vm.origin(node))))
 
 
-def reshaped(vm: Machine, tensor: Tensor, shape: Shape) -> Tensor:
+def _stamped(dims: Iterable[Dim], origin: Origin) -> Iterator[Dim]:
+    return (d if d.origin is not None else d.at(origin) for d in dims)
+
+
+def reshaped(vm: Machine, tensor: Tensor, shape: Shape, moved: bool = False) -> Tensor:
     """A tensor object changed in place: everything that holds it sees the new shape.
 
     Of what only may be the same object the shape is no longer known.
@@ -54,8 +61,8 @@ def reshaped(vm: Machine, tensor: Tensor, shape: Shape) -> Tensor:
         if not tensor.may_be(other):
             return other
         if other.ident == tensor.ident and alone:
-            return other.overwritten(shape)
-        return other.overwritten(other.shape if keeps else vm.facts.unknown_shape())
+            return other.overwritten(shape, moved)
+        return other.overwritten(other.shape if keeps else vm.facts.unknown_shape(), moved)
 
     if vm.session.tensors is None:
         vm.session.tensors = {key: value for key, value in vm.base.items() if _held_by(vm, value)}
@@ -65,7 +72,7 @@ def reshaped(vm: Machine, tensor: Tensor, shape: Shape) -> Tensor:
         changed = _everywhere(value, held)
         if changed is not value and vm.state.get(key) is value:
             vm.state.set(key, changed)
-    return tensor.overwritten(shape)
+    return tensor.overwritten(shape, moved)
 
 
 def _held_by(vm: Machine, value: Any) -> tuple[Tensor, ...]:

@@ -114,8 +114,8 @@ class World(Protocol):
     def warn(self, code: str, message: str, notes: Sequence[Note], hint: str | None) -> None:
         """Report something that does not fail but goes wrong silently."""
 
-    def reshaped(self, tensor: Tensor, shape: Shape) -> Tensor:
-        """Change the shape of a tensor object in place, for all its aliases."""
+    def reshaped(self, tensor: Tensor, shape: Shape, moved: bool = False) -> Tensor:
+        """Change the shape of a tensor object in place, for all its aliases; `moved` if its elements lie elsewhere then."""
 
     @property
     def watched(self) -> bool:

@@ -26,6 +26,7 @@ from distml.values.heap import (
 from distml.values.model import (
     NO_TUPLES,
     NONE,
+    PACKED,
     SHAPE,
     SHAPE_KINDS,
     SIZES,
@@ -53,6 +54,7 @@ from distml.values.model import (
     Ref,
     ShapeSeq,
     Slice,
+    Strides,
     Tensor,
     Tup,
     Union,
@@ -67,6 +69,7 @@ from distml.values.model import (
 __all__ = [
     "NONE",
     "NO_TUPLES",
+    "PACKED",
     "SHAPE",
     "SHAPE_KINDS",
     "SIZES",
@@ -105,6 +108,7 @@ __all__ = [
     "SetRecord",
     "ShapeSeq",
     "Slice",
+    "Strides",
     "Tensor",
     "Tup",
     "Union",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from distml.shapes import Dim, Shape
 
@@ -130,6 +130,11 @@ REMEMBERED = "remembered"
 OF_ITSELF = {REMEMBERED: True}
 
 
+Strides = tuple[Dim, ...] | Literal["packed"]
+"""How far apart the elements of each axis lie in memory; "packed": as closely as they can, the last axis first."""
+PACKED: Literal["packed"] = "packed"
+
+
 def object_mark() -> int:
     """A number between the tensor objects made before and those to come."""
     return next(_objects)
@@ -145,6 +150,7 @@ class Tensor(Value):
     are known (they may become sizes; see `distml.ops.rules.elements`); `largest` is
     a number in an integer array of which not all are kept, none of the others greater.
     `places` says that its numbers are different places in a row of so many: from 0 on, less than that, none twice.
+    `strides` say where its elements lie, None where that is not known (`distml.ops.rules.strides`).
 
     An in-place change of shape reaches every name of one object. `ident` is the
     object, and `kin` are others that it may be instead (`x.contiguous()`, the join
@@ -160,6 +166,7 @@ class Tensor(Value):
     content: tuple[Value, ...] | None = None
     largest: int | None = None
     places: Dim | None = None
+    strides: Strides | None = None
     ident: int = field(default_factory=_objects.__next__, compare=False, repr=False)
     kin: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
     met: frozenset[int] = field(default=frozenset(), compare=False, repr=False, metadata=OF_ITSELF)
@@ -186,9 +193,10 @@ class Tensor(Value):
             return True
         return self.ident == other.ident or self.ident in its or other.ident in mine or not mine.isdisjoint(its)
 
-    def overwritten(self, shape: Shape) -> Tensor:
-        """This tensor with another shape, or with other elements of which nothing is known."""
-        return replace(self, shape=shape, content=None, largest=None, places=None)
+    def overwritten(self, shape: Shape, moved: bool = False) -> Tensor:
+        """This tensor with another shape, or with other elements of which nothing is known; `moved` if they lie elsewhere."""
+        strides = None if moved or shape != self.shape else self.strides
+        return replace(self, shape=shape, content=None, largest=None, places=None, strides=strides)
 
     def copied(self, *sources: Tensor) -> Tensor:
         """An equal tensor that is another object, or may be one of `sources`."""

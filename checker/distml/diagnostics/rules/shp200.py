@@ -223,3 +223,36 @@ class EinopsMismatch(Rule):
 
     code = "SHP207"
     name = "einops-mismatch"
+
+
+class IncompatibleView(Rule):
+    """A view that would have to copy.
+
+    ## What it finds
+    `view` and `view_as` of a tensor whose axes were exchanged, thinned out or expanded, where the new axes would have to step
+    over gaps in memory: `x.transpose(1, 2).view(n, -1)`, `x.permute(0, 2, 3, 1).view(...)`, `x.expand(...).view(-1)`. It
+    follows how elements lie through what keeps their order (`relu`, `dropout`, `+`) and what packs them anew (`matmul`,
+    `Linear`, `contiguous`); where that is unknown nothing is said.
+
+    ## Why it matters
+    The program stops at that line: `view size is not compatible with input tensor's size and stride`.
+
+    ## Example
+    ```py
+    import torch
+
+    heads = torch.randn(4, 8, 16, 32)
+    rows = heads.transpose(1, 2).view(4, 16, 256)
+    ```
+
+    ## Instead
+    ```py
+    import torch
+
+    heads = torch.randn(4, 8, 16, 32)
+    rows = heads.transpose(1, 2).reshape(4, 16, 256)
+    ```
+    """
+
+    code = "SHP208"
+    name = "incompatible-view"

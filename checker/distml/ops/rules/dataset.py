@@ -10,6 +10,7 @@ from distml.ops.registry import find_op
 from distml.shapes import Dim, Shape
 from distml.values import (
     NONE,
+    PACKED,
     Const,
     DictRecord,
     InstanceRecord,
@@ -183,7 +184,8 @@ def batch_count(length: Dim | None, size: Dim | None, drop_last: bool | None) ->
 def collate(call: Call, item: Value, batch: Dim) -> Value:
     """A batch of items: torch.utils.data.default_collate."""
     if isinstance(item, Tensor):
-        return Tensor("torch", call.facts.framed((batch,), call.shape(item)), item.dtype)
+        strides = PACKED if item.strides == PACKED else None
+        return Tensor("torch", call.facts.framed((batch,), call.shape(item)), item.dtype, strides=strides)
     kind = type(item.value).__name__ if isinstance(item, Const) else item.kind if isinstance(item, Prim) else None
     if isinstance(item, Num):
         kind = "int"

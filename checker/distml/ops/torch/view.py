@@ -12,6 +12,7 @@ from distml.ops.registry import op
 from distml.ops.rules import view as rules
 from distml.ops.rules.axes import append_axis, axis_in, drop_axis, replace_axis
 from distml.ops.rules.sizes import nonnegative
+from distml.ops.rules.strides import require_view
 from distml.shapes import Dim, Shape
 from distml.values import Lib, Opaque, ShapeSeq, Tensor, Value
 
@@ -35,7 +36,7 @@ def sizes_of(call: Call, sizes: tuple[Value, ...]) -> rules.Sizes | None:
 def changed(call: Call, tensor: Value, shape: Shape) -> Value:
     """The tensor itself, its shape changed in place; a new one if the name called does not end in `_`."""
     if isinstance(tensor, Tensor) and call.name.endswith(("_", ".setter")):
-        return call.world.reshaped(tensor, shape)
+        return call.world.reshaped(tensor, shape, moved=True)
     return like(call, tensor, shape)
 
 
@@ -75,7 +76,9 @@ def view(call: Call, self: Value, *shape: Value, **named: Value) -> Value:
     if len(given) == 1 and isinstance(given[0], Opaque):
         # It may be a dtype as well as a shape.
         return call.unranked()
-    return like(call, self, _reshaped(call, self, given))
+    made = _reshaped(call, self, given)
+    require_view(call, self, made)
+    return like(call, self, made)
 
 
 def _viewed_as(call: Call, tensor: Value, dtype: Lib) -> Value:
@@ -94,7 +97,10 @@ def view_as(call: Call, self: Value, other: Value) -> Value:
     target = call.shape(other)
     if target.dims is None:
         return like(call, self, target)
-    return like(call, self, rules.reshape(call, call.shape(self), target.dims))
+    shape = rules.reshape(call, call.shape(self), target.dims)
+    if call.name.endswith(".view_as"):
+        require_view(call, self, shape)
+    return like(call, self, shape)
 
 
 @op("torch.Tensor.resize_", "torch.Tensor.resize")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, Call
 from distml.ops.registry import attribute, layer, op
+from distml.ops.rules.strides import FORMATTED
 from distml.ops.torch.nn.names import NAMES
 from distml.values import Const, DictRecord, Many, Num, Prim, Tensor, Tup
 
@@ -61,6 +62,8 @@ def training(call: Call, self: Value) -> Value:
 @op(*(f"torch.nn.Module.{name}" for name in SELF + MOVED))
 def chained(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     """Methods that give the module itself."""
+    if "memory_format" in kwargs:
+        call.world.put(FORMATTED, True)
     return self
 
 
