@@ -1,4 +1,7 @@
-"""Real processes: what is right passes every verdict, and each mistake is found by the verdict that is there for it."""
+"""Real processes: what is right passes every verdict, and each mistake is found by the verdict that is there for it.
+
+Launchers start right programs, those that fail, and those that hang; the others are forked from what holds their framework.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,7 @@ from smoke.programs import (
     TORCH,
     edited,
 )
+from smoke.smoked import smoked
 
 PATIENT = Options(np=2, steps=4, timeout=900, stall=200)
 QUICK = Options(np=2, steps=4, timeout=900, stall=200, compare=False)
@@ -65,7 +69,7 @@ def test_torchrun_too() -> None:
 @pytest.mark.requires("torch")
 def test_a_script_that_says_the_size_of_its_batches_twice_is_run_as_it_is() -> None:
     fixed = ("optimizer.step()", "optimizer.step(); assert len(a) == 4")
-    report = smoke_text(edited(TORCH, *fixed), edited(DDP, *fixed), python=sys.executable, options=PATIENT)
+    report = smoked(edited(TORCH, *fixed), edited(DDP, *fixed), python=sys.executable, options=PATIENT)
     assert report.status("original") == "passed", as_text(report)
     assert "batches 2 times as large" in text_of(report, "loss")
     assert not failed(report)
@@ -87,14 +91,14 @@ def test_the_command_from_script_to_reports(folder: Path, capsys: pytest.Capture
 
 def test_without_the_broadcast_weights_differ() -> None:
     silent = edited(HOROVOD_TORCH, "hvd.broadcast_parameters(model.state_dict(), root_rank=0)\n", "")
-    report = smoke_text(TORCH, silent, python=horovod_python("torch"), options=QUICK)
+    report = smoked(TORCH, silent, python=horovod_python("torch"), options=QUICK)
     assert failed(report) == {"start", "weights"}, as_text(report)
     assert "0.weight differs between processes" in text_of(report, "weights")
 
 
 def test_a_flag_under_tf_function_skips_the_broadcast() -> None:
     silent = edited(HOROVOD_TAPE, "        if first:", "        if False:")
-    report = smoke_text(TAPE, silent, python=horovod_python("tensorflow"), options=QUICK)
+    report = smoked(TAPE, silent, python=horovod_python("tensorflow"), options=QUICK)
     assert failed(report) == {"start", "weights"}, as_text(report)
 
 
@@ -112,14 +116,14 @@ def test_a_collective_that_only_rank_0_reaches_is_named() -> None:
 @pytest.mark.requires("torch")
 def test_data_that_is_not_shared_out() -> None:
     greedy = edited(DDP, "DistributedSampler(data)", "DistributedSampler(data, num_replicas=1, rank=0)")
-    report = smoke_text(TORCH, greedy, python=sys.executable, options=QUICK)
+    report = smoked(TORCH, greedy, python=sys.executable, options=QUICK)
     assert failed(report) == {"data"}, as_text(report)
 
 
 @pytest.mark.requires("torch")
 def test_a_learning_rate_that_is_not_scaled() -> None:
     slow = edited(DDP, "0.02 * dist.get_world_size()", "0.02")
-    report = smoke_text(TORCH, slow, python=sys.executable, options=PATIENT)
+    report = smoked(TORCH, slow, python=sys.executable, options=PATIENT)
     assert "rate" in failed(report), as_text(report)
 
 
@@ -144,9 +148,9 @@ def test_a_session_that_is_fed_all_data_in_each_step_keeps_its_learning_rate() -
     ranks = edited(edited(edited(HOROVOD_SESSION, divided, ""), iterator, fed), run, run + part)
     kept = edited(ranks, "AdamOptimizer(0.01 * hvd.size())", "AdamOptimizer(0.01)")
     python = horovod_python("tensorflow")
-    assert not failed(report := smoke_text(original, kept, python=python, options=PATIENT)), as_text(report)
+    assert not failed(report := smoked(original, kept, python=python, options=PATIENT)), as_text(report)
     assert report.status("rate") == "passed", as_text(report)
-    assert failed(report := smoke_text(original, ranks, python=python, options=PATIENT)) >= {"rate"}, as_text(report)
+    assert failed(report := smoked(original, ranks, python=python, options=PATIENT)) >= {"rate"}, as_text(report)
     assert "the same learning rate" in text_of(report, "rate")
 
 
@@ -155,5 +159,5 @@ def test_arrays_without_labels_come_in_larger_batches_too() -> None:
     original = edited(original, KERAS_MODEL, REBUILDS)
     ranks = edited(edited(HOROVOD_FIT, "x, y, batch_size", "x, batch_size"), ', loss="mse", metrics=["mae"]', "")
     ranks = edited(ranks, KERAS_MODEL, REBUILDS)
-    report = smoke_text(original, ranks, python=horovod_python("tensorflow"), options=PATIENT)
+    report = smoked(original, ranks, python=horovod_python("tensorflow"), options=PATIENT)
     assert {report.status(name) for name in ("loss", "rate")} == {"passed"}, as_text(report)

@@ -6,7 +6,6 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from horovod.smoked import smoked
 
 from distml.rewrites.horovod.options import Options as Asked
 from distml.rewrites.horovod.rewrite import rewrite_text
@@ -14,6 +13,7 @@ from distml.smoke.model import Options
 from distml.smoke.report import as_text
 
 from smoke.environments import horovod_python
+from smoke.smoked import smoked
 
 HEAD = """
 import numpy as np

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from horovod.smoked import smoked
 
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.rewrite import rewrite
@@ -15,6 +14,7 @@ from distml.source.project import Project
 from distml.training.program import Program
 
 from smoke.environments import horovod_python
+from smoke.smoked import smoked
 
 HEAD = """\
 import numpy as np

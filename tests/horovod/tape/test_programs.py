@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 import pytest
-from horovod.smoked import smoked
 
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.rewrite import rewrite
@@ -19,6 +18,7 @@ from distml.source.project import Project
 from distml.training.program import Program
 
 from smoke.environments import horovod_python
+from smoke.smoked import smoked
 
 HERE = Path(__file__).parent
 CASES = [

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 
 import pytest
-from horovod.smoked import smoked
 from horovod.torch.programs import ACCUMULATED, CLIPPED, OPPOSED, STREAMED, TRAINER, VIEWS, rewritten
 
 from distml.smoke.model import Options
 from distml.smoke.report import as_text
 
 from smoke.environments import horovod_python
+from smoke.smoked import smoked
 
 PATIENT = Options(np=2, steps=6, timeout=900, stall=200)
 

@@ -17,7 +17,7 @@ from spmd.running import started
 
 
 def smoked(original: str, rewritten: str, *, python: str, options: Options) -> Report:
-    """What `smoke_text` says of two ranks, without a launcher: `tests/smoke` runs those."""
+    """What `smoke_text` says of two ranks, without a launcher: `test_flows` runs those."""
     with mock.patch.object(processes, "run", _run):
         return smoke_text(original, rewritten, python=python, options=options)
 
