@@ -32,11 +32,15 @@ def module_db() -> list[Any]:
 def op_db() -> list[Any]:
     """The samples of functions."""
     _stand_in_for_expecttest()
+    import torch
     from torch.testing._internal import common_utils
     from torch.testing._internal.common_methods_invocations import op_db as found
 
-    # It looks through the whole stack for a test of torch's own, each time that samples are made.
-    common_utils.extract_test_fn = lambda: None
+    # It looks through the whole stack for a test of torch's own, each time that samples are made; others have imported it.
+    common_utils.extract_test_fn.__code__ = (lambda: None).__code__
+    # It keeps the whole stack for devices that no sample is on, each time that a seed is set.
+    for device in (torch.cuda, torch.xpu, torch.mtia):
+        setattr(device, "manual_seed_all", lambda seed: None)  # noqa: B010 the modules are typed
     return list(found)
 
 
