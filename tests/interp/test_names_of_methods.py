@@ -34,6 +34,7 @@ USES = (
     "f'{x.NAME(ARGUMENTS):.3f}', '%.2f' % x.NAME(ARGUMENTS), '{:>9}'.format(x.NAME(ARGUMENTS))",
     "[4, 5, 6][x.NAME(ARGUMENTS)], range(x.NAME(ARGUMENTS)), torch.zeros(5)[x.NAME(ARGUMENTS)]",
     "x.NAME(ARGUMENTS)[0.5], x.NAME(ARGUMENTS)[1:0.5], x.NAME(ARGUMENTS)[[0, 1]], x.NAME(ARGUMENTS)['a', 0]",
+    "1 - x.NAME(ARGUMENTS), -x.NAME(ARGUMENTS), ~x.NAME(ARGUMENTS), x.NAME(ARGUMENTS).mean(), x.NAME(ARGUMENTS) & 0.5",
     "torch.tensor([x.NAME(ARGUMENTS), 1.0]), math.sqrt(x.NAME(ARGUMENTS)), sorted([x.NAME(ARGUMENTS), 1])",
 )
 PROGRAM = """import math
@@ -57,6 +58,12 @@ class Arrays:
 
     def __rmatmul__(self, other):
         return self
+
+    def __neg__(self):
+        return self
+
+    __rsub__ = __and__ = __add__
+    __invert__ = __neg__
 
     def __float__(self):
         return 1.0

@@ -27,6 +27,7 @@ from distml.ops.dialect import dialect, library_of
 from distml.ops.registry import MANY, find_layer, find_op
 from distml.ops.rules.ranges import rearranged
 from distml.ops.rules.strides import laid_out
+from distml.ops.rules.wrong_kinds import require_kinds
 from distml.values import (
     Bound,
     ClaimedTup,
@@ -317,6 +318,7 @@ def _guarded(
     try:
         require_tensor(vm, name, function, arguments.args, call.text)
         result = laid_out(call, arguments.args, arguments.kwargs, _ruled(call, function, arguments))
+        require_kinds(call, arguments.args, arguments.kwargs, result)
         return None if is_theirs(vm, call) else result
     except ShapeError as error:
         if not is_theirs(vm, call):

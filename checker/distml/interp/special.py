@@ -40,7 +40,6 @@ from distml.interp.weights import WEIGHTS
 from distml.ops.dialect import TENSOR_CLASSES, library_of
 from distml.ops.python.enumerations import FLAGS
 from distml.ops.registry import find_layer, find_op
-from distml.shapes import Shape
 from distml.values import (
     NONE,
     Bound,
@@ -283,18 +282,6 @@ def _reveal(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return value
 
 
-def _parameter(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
-    value = arguments.args[0] if arguments.args else arguments.kwargs.get("data", NONE)
-    if isinstance(value, Tensor):
-        return Tensor(value.lib, value.shape, value.dtype, True, strides=value.strides)
-    if isinstance(value, Opaque):
-        from distml.ops import Call
-
-        shape: Shape = Call(vm, "torch.nn.Parameter", "torch").shape(value)
-        return Tensor("torch", shape, None, True)
-    return vm.opaque(vm.snippet(node))
-
-
 def _zip(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`zip(*rows)` for any number of rows of known length gives that many columns."""
     rows = arguments.rest
@@ -413,8 +400,6 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.len": _len,
     "builtins.zip": _zip,
     "builtins.reveal_shape": _reveal,
-    "torch.nn.Parameter": _parameter,
-    "torch.nn.parameter.Parameter": _parameter,
     **dict.fromkeys(_KEEPING, _decorator),
     signatures.NAME: signatures.graph,
     "torch.no_grad": lambda vm, arguments, node: arguments.args[0] if arguments.args else Lib("contextlib.nullcontext"),

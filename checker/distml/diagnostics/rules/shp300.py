@@ -293,3 +293,37 @@ class NotAnIndex(Rule):
 
     code = "SHP309"
     name = "not-an-index"
+
+
+class WrongKind(Rule):
+    """Elements of a kind that the operation does not take.
+
+    ## What it finds
+    In PyTorch: integers or bools where floats are needed (`Linear`, `mean`, `std`, `softmax`, `(a == b).mean()`), floats and
+    integers in one product (`@`, `linear`, `conv2d`) or one assignment (`x[mask] = y`), targets of a loss that are no numbers
+    of classes or no floats, integers that are to require gradients, `-` of masks. In PyTorch and NumPy: floats that integers
+    are to become in place (`x /= 2`), and `&`, `|` and `~` of floats.
+
+    ## Why it matters
+    The program stops at that line: `expected scalar type Long but found Float`, `mean(): could not infer output dtype`,
+    `result type Float can't be cast to the desired output type Long`.
+
+    ## Example
+    ```py
+    import torch
+
+    predicted, labels = torch.randn(8, 10).argmax(1), torch.randint(0, 10, (8,))
+    accuracy = (predicted == labels).mean()
+    ```
+
+    ## Instead
+    ```py
+    import torch
+
+    predicted, labels = torch.randn(8, 10).argmax(1), torch.randint(0, 10, (8,))
+    accuracy = (predicted == labels).float().mean()
+    ```
+    """
+
+    code = "SHP310"
+    name = "wrong-kind"

@@ -120,7 +120,8 @@ def parameter(call: Call, data: Value = NONE, requires_grad: Value = TRUE) -> Va
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html: the same shape."""
     if call.is_none(data):
         return Tensor("torch", call.tensor([0]).shape, "float", parameter=True)
-    return Tensor("torch", call.shape(data), call.dtype(data), parameter=True)
+    strides = data.strides if isinstance(data, Tensor) else None
+    return Tensor("torch", call.shape(data), call.dtype(data), parameter=True, strides=strides)
 
 
 @op("torch.nn.Buffer", "torch.nn.parameter.Buffer")
