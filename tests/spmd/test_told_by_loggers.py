@@ -100,3 +100,11 @@ def test_a_number_of_a_rank_is_told_by_loggers(made: str, given: str, way: str) 
 @pytest.mark.parametrize(("made", "given", "way"), [*product(MADE, GIVEN, TOLD)])
 def test_a_number_of_all_is_not(made: str, given: str, way: str) -> None:
     assert not told(made, given, way, ALL)
+
+
+@pytest.mark.parametrize(
+    ("read", "own"), [("x.type(torch.FloatTensor)", True), ("x.type()", False), ("x.size(0)", False)]
+)
+def test_data_in_another_type_is_data(read: str, own: bool) -> None:
+    """Asked without one, the type is that of all batches."""
+    assert bool(told("a list", "a dictionary", "each", read)) is own

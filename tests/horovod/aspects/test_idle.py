@@ -7,7 +7,6 @@ import ast
 import pytest
 from horovod.torch.programs import rewritten_files
 
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.options import Backend, Options
 from distml.rewrites.horovod.rewrite import rewrite
 from distml.source.project import Project
@@ -115,7 +114,7 @@ def test_what_a_module_does_where_it_is_no_script_runs() -> None:
     project = Project("/nowhere", overlay={path: text.encode() for path, text in texts.items()})
     program = Program([project.open("run.py")], project)
     shown = {
-        ast.unparse(each): runs(each, program)
+        ast.unparse(each): each not in program.idle
         for unit in program.units.values()
         for each in nodes_in(unit.tree, ast.Call)
         if ast.unparse(each.func) == "print"
@@ -184,3 +183,68 @@ def test_what_only_a_script_does_starts_nothing(what: str, script: str) -> None:
     after = rewritten_files({"run.py": script, "tools.py": USED + guarded}, "horovod")["tools.py"]
     assert after.endswith(guarded)
     assert "\nhvd.init()" not in after
+
+
+OLDER = """
+def older(net, data, opt):
+    for x, y in data:
+        opt.zero_grad()
+        loss = torch.nn.functional.mse_loss(net(x), y)
+        print("older", loss.item())
+        loss.backward()
+        opt.step()
+    torch.save(net.state_dict(), "older.pt")
+
+
+class Older:
+    def train(self):
+        torch.save(model.state_dict(), "oldest.pt")
+
+
+"""
+TRAINS = """import torch
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = torch.utils.data.DataLoader([(torch.ones(4), torch.ones(1))] * 8)
+{older}{script}"""
+SCRIPT_OF_ITS_OWN = """for x, y in loader:
+    optimizer.zero_grad()
+    torch.nn.functional.mse_loss(model(x), y).backward()
+    optimizer.step()
+torch.save(model.state_dict(), "model.pt")
+"""
+NAMED = {
+    "called": "older(model, loader, optimizer)\n",
+    "handed on": "import runner\nrunner.run(older)\n",
+    "looked up": "globals()['older'](model, loader, optimizer)\n",
+    "in a table": "WAYS = {'older': older}\n",
+}
+
+
+@pytest.mark.parametrize("backend", ["ddp", "horovod"])
+def test_what_nothing_names_in_a_script_is_no_part_of_it(backend: Backend) -> None:
+    """The rest becomes what it would be alone."""
+    whole = rewritten_files({"run.py": TRAINS.format(older=OLDER, script=SCRIPT_OF_ITS_OWN)}, backend)["run.py"]
+    alone = rewritten_files({"run.py": TRAINS.format(older="", script=SCRIPT_OF_ITS_OWN)}, backend)["run.py"]
+    assert OLDER.strip() in whole
+    assert [each for each in whole.replace(OLDER, "").split("\n") if each] == [
+        each for each in alone.split("\n") if each
+    ]
+
+
+@pytest.mark.parametrize("way", NAMED)
+def test_what_something_names_is(way: str) -> None:
+    text = TRAINS.format(older=OLDER, script=SCRIPT_OF_ITS_OWN + NAMED[way])
+    after = rewritten_files({"run.py": text})["run.py"]
+    assert "    if dist.get_rank() == 0:\n        torch.save(net." in after
+    assert ('    def train(self):\n        torch.save(model.state_dict(), "oldest.pt")' in after) is (
+        way != "looked up"
+    )
+
+
+def test_a_script_that_trains_nothing_itself_is_there_for_others() -> None:
+    """All that it defines counts."""
+    script = "def train():\n" + "".join(f"    {line}\n" for line in SCRIPT_OF_ITS_OWN.splitlines())
+    (after,) = rewritten_files({"run.py": TRAINS.format(older="", script=script)}).values()
+    assert "set_epoch" in after or "DistributedSampler" in after
+    assert "if dist.get_rank() == 0:\n        torch.save(" in after

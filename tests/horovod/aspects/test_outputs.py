@@ -13,6 +13,7 @@ from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import set_up
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Loop, Note, Plan, World
+from distml.rewrites.horovod.rewrite import rewrite
 from distml.source.project import Project
 from distml.training.program import Program
 
@@ -307,7 +308,11 @@ EARLY = (
 @pytest.mark.parametrize("given", [True, False])
 def test_weights_written_by_other_modules(given: bool) -> None:
     project = Project(
-        "/nowhere", overlay={"/nowhere/stopping.py": EARLY.encode(), "/nowhere/a.py": b"import stopping\n"}
+        "/nowhere",
+        overlay={
+            "/nowhere/stopping.py": EARLY.encode(),
+            "/nowhere/a.py": b"import stopping\nkept = stopping.Stopping\n",
+        },
     )
     source = project.open("a.py")
     program = Program([source], project)
@@ -444,4 +449,38 @@ def test_what_a_function_gives_back_the_writing_of_is_written_by_rank_zero(writi
     assert (
         f"return {written} if hvd.rank() == 0" in file.source
         or f"return on_rank_zero({function})({rest}" in file.source
+    )
+
+
+SHOWN = """import wandb
+import torch
+from collections import OrderedDict
+def renamed(state):
+    found = {made}
+    for name, value in state.items():
+        found[name[7:]] = value
+    return found
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.utils.data.DataLoader(torch.ones(8, 4)):
+    optimizer.zero_grad()
+    model(x).mean().backward()
+    optimizer.step()
+wandb.log({{"picture": wandb.Image("picture.png")}})
+torch.save(renamed(model.state_dict()), "model.pt")
+"""
+
+
+@pytest.mark.parametrize("made", ["OrderedDict()", "{}", "dict()", "dict(a=1)"])
+def test_what_only_makes_what_is_written_is_left_to_rank_0(made: str) -> None:
+    """No other rank opens the picture, or fills a dictionary."""
+    text = SHOWN.format(made=made)
+    overlay = {"/nowhere/a.py": text.encode()}
+    program = Program([Project("/nowhere", overlay=overlay).open("a.py")], Project("/nowhere", overlay=overlay))
+    (file,) = rewrite(
+        program, Options(backend="ddp"), [*program.units], dict.fromkeys(program.units, text)
+    ).files.values()
+    behind = file.source[file.source.index("if dist.get_rank() == 0:\n    wandb") :]
+    assert behind.startswith(
+        'if dist.get_rank() == 0:\n    wandb.log({"picture": wandb.Image("picture.png")})\n    torch.save('
     )

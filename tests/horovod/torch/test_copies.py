@@ -197,3 +197,16 @@ def test_copies_are_the_same_on_all_ranks(name: str, said: dict[str, tuple[str, 
     one, other = said[name]
     assert one == other
     assert len(one) > 10
+
+
+MOVED = ["model.cuda()", "model = model.to('cpu')", "model.apply(print)", "model.train().float()", "pass"]
+
+
+@pytest.mark.parametrize("ahead", MOVED)
+def test_a_model_that_is_moved_or_initialized_needs_no_seed(ahead: str) -> None:
+    """It is sent to all ranks, and no copy of it is kept."""
+    program = HEAD
+    for key, text in {**PLAIN, "ahead": ahead, "given": "1"}.items():
+        program = program.replace(f"{{{key}}}", text)
+    (file,) = outcome(program, "ddp").files.values()
+    assert "manual_seed" not in file.source

@@ -240,3 +240,17 @@ def test_a_bar_around_what_is_dealt_out_knows_its_length(items: str) -> None:
     text = rewritten(source)
     assert ("part[hvd.rank()]" in text) is (f"total=len({ITEMS[items]}) // hvd.size()" in text)
     assert items != "a range" or "total=" in text
+
+
+SAMPLER = """
+print(len(loader.sampler), "samples")
+for epoch in range(2):
+    for i, (a, b) in enumerate(loader):
+        step(a, b)
+        print(i * len(a), "of", len(loader.sampler))
+"""
+
+
+def test_a_sampler_counts_all_samples_but_beside_those_of_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = printed_as(2, rewritten(HEAD.format(imports="") + SAMPLER), monkeypatch)
+    assert lines[0] == "64 samples" and lines[-1] == "24 of 32"

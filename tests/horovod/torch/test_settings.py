@@ -67,3 +67,114 @@ def test_settings_are_asked_of_each_rank_alone(name: str) -> None:
 def test_what_is_drawn_is_asked_of_all(name: str) -> None:
     """Ranks would go their own ways."""
     assert "agreed(" in made(*OWN[name])
+
+
+LOOP = (
+    PROGRAM.partition("{settings}")[0]
+    + """args = parsed()
+config = vars(args)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for epoch in range(9):
+    for a, b in DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True):
+        {put}
+        if {read} == "SGD":
+            continue
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(a), b).backward()
+        optimizer.step()
+"""
+)
+PUT = {
+    "args.optimizer = {}": "args.optimizer",
+    "config['optimizer'] = {}": "config['optimizer']",
+    "setattr(args, 'optimizer', {})": "args.optimizer",
+    "args.optimizer += {}": "args.optimizer",
+}
+
+
+@pytest.mark.parametrize("put", PUT)
+@pytest.mark.parametrize("value", ["str(a.max())", "str(args.name)", "str(epoch)"])
+def test_settings_that_a_batch_overwrites_are_of_its_rank(put: str, value: str) -> None:
+    """What the batch says is asked of all ranks, and what all ranks know is not."""
+    text = rewritten(LOOP.format(put=put.format(value), read=PUT[put]), "ddp")
+    assert ("any_rank(" in text) is (value == "str(a.max())")
+
+
+def test_what_is_set_once_before_is_of_all() -> None:
+    """No rank has a batch yet."""
+    text = LOOP.replace("config = vars(args)", "args.optimizer = str(open('which').read())")
+    assert "any_rank(" not in rewritten(text.format(put="pass", read="args.optimizer"), "ddp")
+
+
+KINDS = ["isinstance(batch, dict)", "torch.is_tensor(batch[0])", "type(batch) is dict", "hasattr(batch, 'keys')"]
+BATCHES = (
+    HEAD
+    + """
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for epoch in range(9):
+    for batch in DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True):
+        {before}
+        if {asked}:
+            continue
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(batch[0]), batch[1]).backward()
+        optimizer.step()
+"""
+)
+
+
+@pytest.mark.parametrize("asked", KINDS)
+@pytest.mark.parametrize("before", ["pass", "if batch[0].max() > 3:\n            batch = {}"])
+def test_batches_of_all_ranks_are_of_one_kind(asked: str, before: str) -> None:
+    """Unless a rank makes another of its own."""
+    text = rewritten(BATCHES.format(asked=asked, before=before), "ddp")
+    own = before != "pass" and not asked.startswith("type")
+    assert ("any_rank(" in text) is own
+
+
+@pytest.mark.parametrize(
+    "read", ["torch.load(args.name)", "json.load(open(args.name))", "pickle.load(open(args.name, 'rb'))"]
+)
+def test_what_a_file_says_is_the_same_on_all_ranks(read: str) -> None:
+    """A limit that a checkpoint says is reached by all together; the state of an optimizer is sent to nobody."""
+    text = LOOP.replace("config = vars(args)", f"import json, pickle\nstate = {read}\ndone = state['step']")
+    text = text.replace("nn.Linear(4, 1)\n", "nn.Linear(4, 1)\n", 1) + "        done += 1\n"
+    text = text.replace("for epoch", "optimizer.load_state_dict(state['optimizer'])\nfor epoch")
+    after = rewritten(text.format(put="pass", read="done > 99 or args.optimizer"), "ddp")
+    assert "any_rank(" not in after and "agreed(optimizer" not in after
+
+
+@pytest.mark.parametrize("asks", ["os.path.exists(args.name)", "os.path.isfile(args.name + '.pt')"])
+@pytest.mark.parametrize("again", [True, False])
+def test_files_are_looked_for_by_each_rank_where_that_is_done_once(asks: str, again: bool) -> None:
+    """In a loop another rank may come before it is there."""
+    lines = f"\nif {asks}:\n    model.load_state_dict(torch.load(args.name))\n"
+    text = LOOP.replace("import numpy", "import os\nimport numpy").replace("\nfor epoch", lines + "for epoch")
+    after = rewritten(text.format(put="pass", read=f"{asks} or args.optimizer" if again else "args.optimizer"), "ddp")
+    assert ("any_rank(" in after) is again and "agreed(" not in after
+
+
+FROZEN = (
+    HEAD
+    + """
+model, teacher = nn.Linear(4, 1), nn.Linear(4, 1)
+old = torch.optim.SGD(teacher.parameters(), lr=0.1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+{which}.load_state_dict(fetch()["state"])
+for a, b in DataLoader(TensorDataset(x, y), batch_size=8):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(a), teacher(a)).backward()
+    optimizer.step()
+"""
+)
+
+
+@pytest.mark.parametrize("which", ["old", "optimizer"])
+def test_only_optimizers_that_step_are_given_one_state(which: str) -> None:
+    """Nobody reads that of a frozen model."""
+    text = rewritten(
+        FROZEN.replace("import torch\n", "import torch\nfrom store import fetch\n", 1).format(which=which), "ddp"
+    )
+    assert ("agreed(optimizer.state_dict())" in text) is (which == "optimizer") and "agreed(old" not in text

@@ -22,6 +22,7 @@ from distml.source.nodes import walk
 from distml.source.project import Project
 from distml.source.reading import UnreadableError
 from distml.training.calls import GUESSING
+from distml.training.idle import unnamed
 from distml.training.remembered import Keeper, remembered
 from distml.training.statements import Statements, library
 from distml.training.store import Store
@@ -212,11 +213,15 @@ class Program(Statements, Keeper):
         self._calls: dict[ast.AST, list[ast.Call]] = defaultdict(list)
         self.calls: list[ast.Call] = []
         for unit in self.units.values():
-            nodes = walk(unit.tree)
-            self._of.update(dict.fromkeys(nodes, unit))
-            apart = set[ast.AST]() if unit in self.roots else only_in_script(unit.tree)
-            for node in nodes:
-                if isinstance(node, ast.Call) and node not in apart:
+            self._of.update(dict.fromkeys(walk(unit.tree), unit))
+        self.idle = {node for each in unnamed(self) for node in walk(each)}
+        """What does not run: it stands in functions that nothing names, or where only a module that is the script comes to."""
+        self.idle |= {
+            each for unit in self.units.values() if unit not in self.roots for each in only_in_script(unit.tree)
+        }
+        for unit in self.units.values():
+            for node in walk(unit.tree):
+                if isinstance(node, ast.Call) and node not in self.idle:
                     self.calls.append(node)
                     for value in self.of(node.func):
                         if isinstance(value, Callable):

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import turns_around
@@ -24,7 +23,7 @@ _SETTERS = {"tensorflow.config.set_visible_devices", "tensorflow.config.experime
 def visible(plan: Plan) -> None:
     """Take away what would let all ranks see one and the same GPU. What switches GPUs off stays."""
     for unit in plan.units():
-        for node in (each for each in walk(unit.tree) if isinstance(each, ast.stmt) and runs(each, plan.program)):
+        for node in (each for each in walk(unit.tree) if isinstance(each, ast.stmt) and each not in plan.program.idle):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and _is_visible(node.targets[0]):
                 _removed(node, node.value, plan)
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):

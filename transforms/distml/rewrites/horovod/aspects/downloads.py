@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.destinations import written
 from distml.rewrites.horovod.aspects.during import during_training, since_training, trains
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.opened import is_read
 from distml.rewrites.horovod.aspects.outputs import COMMANDS, private
 from distml.rewrites.horovod.aspects.setup import behind_start, start_of
@@ -64,7 +63,7 @@ def once(plan: Plan) -> None:
     statements: dict[ast.stmt, None] = {}
     fresh: dict[ast.stmt, None] = {}
     for call in plan.program.calls:
-        if plan.program.unit(call).source.location not in plan.editable or not runs(call, plan.program):
+        if plan.program.unit(call).source.location not in plan.editable:
             continue
         fresh |= dict.fromkeys(_made_anew(call, start, plan))
         if start in ("keras", "tensorflow") and (tidied := _tidied(call, plan)) is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import SCOPES
 from distml.training.around import LOOPS, block_of
@@ -53,5 +52,5 @@ def _behind(node: ast.AST, plan: Plan, seen: frozenset[ast.AST]) -> bool:
             if any(trains(each, plan) for each in block[: block.index(above)] if not isinstance(each, SCOPES)):
                 return True
     function = program.function(node)
-    calls = [each for each in leading_to(function, program) if runs(each, program)] if function not in seen else []
+    calls = leading_to(function, program) if function not in seen else []
     return bool(calls) and all(_behind(call, plan, seen | {function}) for call in calls if function is not None)

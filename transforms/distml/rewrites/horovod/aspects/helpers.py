@@ -13,7 +13,6 @@ import re
 from distml.rewrites.horovod.aspects import outputs
 from distml.rewrites.horovod.aspects.destinations import opens_to_write, recorded
 from distml.rewrites.horovod.aspects.during import since_training
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import filling, reads_only
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
@@ -36,7 +35,7 @@ def by_rank_zero(plan: Plan) -> None:
         for node in walk(plan.program.units[location].tree):
             call = node.value if isinstance(node, ast.Expr) else None
             if isinstance(node, ast.Expr) and isinstance(call, ast.Call) and not outputs.guarded(node, plan):
-                kind = _kind_of(call, plan) if runs(node, plan.program) else None
+                kind = _kind_of(call, plan) if node not in plan.program.idle else None
                 if kind is not None:
                     outputs.by_first(node, call, kind, plan)
     _warn(plan)
@@ -52,7 +51,7 @@ def read_again(plan: Plan) -> None:
         each for call in program.calls if _runs_command(call, program) for each in [program.function(call)] if each
     }
     for function in sorted(functions, key=lambda each: each.lineno):
-        calls = [each for each in program.calling(function) if runs(each, program)]
+        calls = program.calling(function)
         alone = all(isinstance(program.parent(each), ast.Expr) and since_training(each, plan) for each in calls)
         if calls and alone and all(map(plan.may_change, (function, *calls))) and _made_by(function, program, _DEEPEST):
             if any(program.matches(each.func, _READS) for each in nodes_in(function, ast.Call)):
@@ -90,7 +89,7 @@ def _warn(plan: Plan) -> None:
     for location, unit in program.units.items():
         if location in plan.editable or not any(location.startswith(each) for each in folders):
             continue
-        calls = (each for each in nodes_in(unit.tree, ast.Call) if runs(each, program))
+        calls = (each for each in nodes_in(unit.tree, ast.Call) if each not in program.idle)
         left = next((each for each in calls if _puts_out(each, program) and not _covered(each, plan)), None)
         if left is not None and not any(plan.program.unit(each.node) is unit for each in plan.warnings):
             what = "this file is not among the paths: every rank prints or writes here"
@@ -108,7 +107,7 @@ def _covered(call: ast.Call, plan: Plan, depth: int = _DEEPEST) -> bool:
     function = plan.program.function(call)
     if function is None or not depth:
         return False
-    calls = [each for each in plan.program.calling(function) if runs(each, plan.program)]
+    calls = plan.program.calling(function)
     return bool(calls) and all(_first_only(each, plan) or _covered(each, plan, depth - 1) for each in calls)
 
 
@@ -129,7 +128,7 @@ def _made_by(function: _Function, program: Program, depth: int) -> frozenset[str
     if not all(_kept(each, function, program) for each in changed if isinstance(each.ctx, ast.Store)):
         return None
     kinds: set[str] = set()
-    harmless: set[ast.AST] = {*filling(function)}
+    harmless: set[ast.AST] = {*filling(function, program)}
     for call in (each for each in own if isinstance(each, ast.Call)):
         inner = _inner(call, program, depth)
         if outputs.checkpoint(call, program):

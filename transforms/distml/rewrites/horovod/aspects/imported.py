@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 
 from distml.rewrites.horovod.aspects.backends import Way, utilities_of
-from distml.rewrites.horovod.aspects.idle import only_as_script
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callers import upwards
+from distml.training.idle import only_as_script
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects import outputs
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.plan import Plan
 from distml.training.around import owner_of
@@ -35,7 +34,7 @@ def by_rank_zero(plan: Plan) -> None:
     known = set(plan.worlds)
     for unit in plan.units():
         changed = unit.source.location in known
-        calls = (each for each in nodes_in(unit.tree, ast.Call) if runs(each, plan.program))
+        calls = (each for each in nodes_in(unit.tree, ast.Call) if each not in plan.program.idle)
         for call in calls:
             if changed or outputs.puts_out(call, plan):
                 whole = plan.program.statement(call)

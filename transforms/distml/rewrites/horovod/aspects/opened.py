@@ -20,7 +20,6 @@ from distml.rewrites.horovod.aspects.destinations import (
     opens_to_write,
     recorded,
 )
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.outputs import guarded, kind_of, on_each_machine, private
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
@@ -56,7 +55,7 @@ def apart(plan: Plan) -> None:
         for call in nodes_in(unit.tree, ast.Call):
             ways = (way(call, plan.program) for way in (opened, locked, logged, recorded))
             found = next(filter(None, ways), None)
-            if found is not None and found.to_write and started(plan, call) and runs(call, plan.program):
+            if found is not None and found.to_write and started(plan, call) and call not in plan.program.idle:
                 if not guarded(plan.program.statement(call), plan):
                     _open(plan, call, found)
 
@@ -142,7 +141,7 @@ def _reads(plan: Plan, call: ast.Call, text: str, depth: int) -> bool:
         _is_text(each, plan) for each in receiver
     ):
         return False
-    if not runs(call, program):
+    if call in program.idle:
         return False
     own = [value for value in program.of(call.func) if isinstance(value, Callable | Class)]
     for function in _bodies(own) if depth > 0 else ():

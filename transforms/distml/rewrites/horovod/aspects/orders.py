@@ -15,7 +15,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.callsites import argument, argument_for, called, positional
 from distml.training.program import Program
-from distml.training.values import Constant
+from distml.training.values import Box, Constant, Instance
 
 _NOTE = Note(
     "the items of a set in one order on every rank",
@@ -45,7 +45,9 @@ def alike(plan: Plan) -> None:
         for node in walk(unit.tree) if location in plan.editable else ():
             for given in _ordered(node, plan.program):
                 if _is_set(given, plan.program):
-                    plan.patch(given).wrap(given, "sorted({}, key=repr)", _NOTE)
+                    plan.patch(given).wrap(
+                        given, "sorted({}, key=repr)" if _mixed(given, plan.program) else "sorted({})", _NOTE
+                    )
 
 
 def makes_generator(call: ast.Call, program: Program) -> bool:
@@ -115,6 +117,14 @@ def _is_set(node: ast.expr, program: Program) -> bool:
         found = origins(node, program)
         return bool(found) and all(each.whole and _is_set(each.value, program) for each in found)
     return False
+
+
+def _mixed(node: ast.expr, program: Program) -> bool:
+    """Whether a set holds what cannot be compared with each other: constants of several types, objects of the program."""
+    boxes = [value for value in program.of(node) if isinstance(value, Box)]
+    held = {item for box in boxes for item in program.store.item(box)}
+    kinds = {type(each.value) for each in held if isinstance(each, Constant)}
+    return len(kinds) > 1 or any(isinstance(each, Instance) for each in held)
 
 
 def _holds_tensors(node: ast.expr, program: Program) -> bool:

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.destinations import makes_picture, opens_to_write
 from distml.rewrites.horovod.aspects.during import since_training
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.plan import Note, Plan
@@ -126,7 +125,7 @@ def on_rank_zero(plan: Plan) -> None:
     for unit in plan.units():
         changed = unit.source.location in known
         for node in walk(unit.tree):
-            if not isinstance(node, ast.Expr | ast.Call | ast.With) or not runs(node, plan.program):
+            if not isinstance(node, ast.Expr | ast.Call | ast.With) or node in plan.program.idle:
                 continue
             if isinstance(node, ast.Call):
                 _made_quiet(node, plan)

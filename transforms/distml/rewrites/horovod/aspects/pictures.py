@@ -12,7 +12,6 @@ import re
 
 from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.during import since_training
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.outputs import COMMANDS, guard, guarded, kind_of, private, run_by_one
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.notes import WRITTEN
@@ -57,7 +56,7 @@ def by_rank_zero(plan: Plan) -> None:
 def _moves(call: ast.Call, plan: Plan) -> bool:
     """Whether the other ranks can leave a call out, and nobody has seen to that."""
     program, statement = plan.program, plan.program.statement(call)
-    if not plan.may_change(call) or not runs(call, program) or guarded(statement, plan) or private(call, program):
+    if not plan.may_change(call) or call in program.idle or guarded(statement, plan) or private(call, program):
         return False
     if call.func in plan.patch(call).requests.expressions:  # rank 0 alone runs it already
         return False

@@ -7,6 +7,7 @@ at tensors. A call nobody knows may draw the next batch, update a metric, or hol
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection
 
 from distml.source.nodes import walk
@@ -31,9 +32,12 @@ _METHODS = frozenset(
     "trace count_params summary hex to_string avg average value get_shape read_value element_size group groups".split()
 )
 _MODULES = frozenset(
-    "numpy csv math re time datetime os.path json pprint statistics operator string platform socket sys textwrap "
+    "collections numpy csv math re time datetime os.path json pprint statistics operator string platform socket sys textwrap "
     "tensorflow torch keras.backend torchvision sklearn.metrics".split()
 )
+_MEDIA = re.compile(r"(wandb|swanlab|trackio|comet_ml)\.[A-Z]\w*")
+"""What loggers are given, such as a picture in a file, is made where it is told."""
+_FRESH = frozenset("builtins.dict builtins.list builtins.set collections.OrderedDict collections.Counter".split())
 _EFFECTS = frozenset(
     "run evaluate predict fit train train_on_batch test_on_batch predict_on_batch step backward next update update_state "
     "append extend pop popleft clear add remove insert restore load load_state_dict load_weights load_model backprop "
@@ -73,7 +77,7 @@ def _call(node: ast.Call, program: Program, depth: int) -> bool:
 def _pure_library(name: str) -> bool:
     """Whether a path is a function of a library that computes and does no more: no collective, no method of something made."""
     module = name.rpartition(".")[0]
-    return (
+    return bool(_MEDIA.fullmatch(name)) or (
         "()" not in name
         and name not in operations()
         and any(module == each or module.startswith(each + ".") for each in _MODULES)
@@ -84,26 +88,38 @@ def _function(value: Callable, program: Program, depth: int) -> bool:
     """Whether a function of the program computes and does no more."""
     if isinstance(value.node, ast.Lambda):
         return reads_only(value.node.body, program, depth)
+    own = made_within(value.node, program)
     for node in walk(value.node):
         if isinstance(node, ast.Global | ast.Nonlocal | ast.With | ast.Delete | ast.Yield | ast.Await):
             return False
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if not all(isinstance(each, ast.Name | ast.Tuple) for each in targets):
+            if not all(isinstance(each, ast.Name | ast.Tuple) or _filled(each, own) for each in targets):
                 return False
-    filled = filling(value.node)
+    filled = filling(value.node, program)
     return all(reads_only(statement, program, depth, filled) for statement in value.node.body)
 
 
-def filling(function: ast.AST) -> frozenset[ast.AST]:
-    """The calls that put something into lists, dictionaries and sets which a function makes itself."""
+def _filled(target: ast.expr, own: set[str]) -> bool:
+    """Whether an item of a container is set that a function makes itself."""
+    return isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in own
+
+
+def made_within(function: ast.AST, program: Program) -> set[str]:
+    """The lists, dictionaries and sets which a function makes itself, by name."""
     made: dict[str, list[bool]] = {}
     for node in nodes_in(function, ast.Assign):
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             fresh = isinstance(node.value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
+            fresh = fresh or (isinstance(node.value, ast.Call) and bool(program.names(node.value.func) & _FRESH))
             made.setdefault(node.targets[0].id, []).append(fresh)
     stores = [each.id for each in nodes_in(function, ast.Name) if isinstance(each.ctx, ast.Store)]
-    own = {name for name, kinds in made.items() if all(kinds) and stores.count(name) == len(kinds)}
+    return {name for name, kinds in made.items() if all(kinds) and stores.count(name) == len(kinds)}
+
+
+def filling(function: ast.AST, program: Program) -> frozenset[ast.AST]:
+    """The calls that put something into containers which a function makes itself."""
+    own = made_within(function, program)
     methods = ("append", "extend", "add", "insert", "update")
     return frozenset(
         each

@@ -22,7 +22,7 @@ from distml.training.around import Looping, owner_of
 from distml.training.callers import run_by
 from distml.training.program import Program
 from distml.training.syntax import elements, method_name, nodes_in, root_of
-from distml.training.values import BoxMethod
+from distml.training.values import BoxMethod, Instance
 
 COUNT = Note("count over all ranks", "the sum that it divides is over all ranks", "mean-of-sums")
 
@@ -183,7 +183,27 @@ class Totals:
         if "." in place:
             scope = next((each for each in self.program.ancestors(loop) if isinstance(each, ast.ClassDef)), scope)
         self._follow(place, scope, loop, found, 3)
+        found.divisors += [counts for each in self._in_methods(place, loop) if (counts := _divided(each, self.program))]
         return found
+
+    def _in_methods(self, place: str, loop: Looping) -> Iterator[ast.Attribute]:
+        """Where methods read what is added up in their object, which is the only one of its class: under another name."""
+        whole, _, name = place.rpartition(".")
+        held = [each for each in nodes_in(owner_of(loop, self.program), ast.Name) if each.id == whole]
+        types = {each.type for node in held for each in self.program.of(node) if isinstance(each, Instance)}
+        made = [each for each in self.program.calls if types & self.program.of(each.func)]
+        for owner in types if len(made) == 1 else ():
+            grown = {
+                each.target.attr
+                for each in nodes_in(owner.node, ast.AugAssign)
+                if isinstance(each.target, ast.Attribute)
+            }
+            for node in nodes_in(owner.node, ast.Attribute):
+                read = node.attr == name and isinstance(node.ctx, ast.Load)
+                counts = _divided(node, self.program) if read else None
+                parts = {getattr(part, "attr", None) for count in counts or () for part in walk(count)}
+                if read and not parts & grown:
+                    yield node
 
     def _follow(self, place: str, scope: ast.AST, made: ast.stmt, found: Told, depth: int) -> None:
         """Note what is done with a place in a scope behind the statement that makes it, up to one that sets it anew."""

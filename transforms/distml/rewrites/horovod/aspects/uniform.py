@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from distml.source.nodes import walk
-from distml.training.around import loops_around
-from distml.training.callers import callers
+from distml.training.around import loops_around, turns_around
+from distml.training.callers import callers, upwards
 from distml.training.callsites import argument, called, iterated, stored
 from distml.training.counting import COUNTS
 from distml.training.program import Program
@@ -24,6 +24,7 @@ from distml.training.syntax import (
     names_in,
     nodes_in,
     receiver_of,
+    root_of,
     targets_of,
     values_given,
 )
@@ -33,15 +34,19 @@ _SETTINGS = tuple(
     "argparse. configargparse. docopt. gflags. optparse. absl.flags tensorflow.app.flags tensorflow.flags sys.argv os.environ"
     " yaml. omegaconf.".split()
 )
-_CALLS = frozenset(
-    "len all any int float str bool min max abs sum range isinstance hasattr getattr type round sorted list tuple dict".split()
-)
-_SAME = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.is_tensor"})
+_CALLS = frozenset("len all any int float str bool min max abs sum range getattr round sorted list tuple dict".split())
+_KINDS = frozenset({*(f"builtins.{each}" for each in ("isinstance", "hasattr", "type", "callable")), "torch.is_tensor"})
+"""Functions that ask of what kind something is: the batches of all ranks are of one kind, whatever is in them."""
+_READS = frozenset("builtins.open torch.load json.load pickle.load numpy.load pandas.read_csv".split())
+"""Functions that read a file, which says the same to all ranks."""
+_SAME = frozenset({"torch.cuda.is_available", "torch.cuda.device_count"})
 _SAME |= {f"os.path.{each}" for each in ("join", "splitext", "split", "basename", "dirname", "abspath")}
+_LOOKS = frozenset(f"os.path.{each}" for each in ("exists", "isfile", "isdir"))
+"""Functions that look for a file: it is there for all ranks or for none, until something is done again and again."""
 _COMPUTES = re.compile(r"math\.\w+|numpy\.(?!load|from|genfrom|empty|random|save|mem)\w+")
 """Functions that give the same for the same."""
 _METHODS = frozenset(
-    "__len__ size dim startswith endswith lower upper strip keys get split format named_parameters modules".split()
+    "__len__ size dim startswith endswith lower upper strip keys get split format named_parameters modules read".split()
 )
 ITERATIONS = re.compile(r"keras\.optimizers\.[\w.]+\(\)\.iterations(\.\w+\(\))?")
 """The steps that an optimizer of Keras has taken."""
@@ -85,12 +90,12 @@ class Uniform:
             return False
         names = self.program.names(node)
         if any(name.startswith(_SETTINGS) or ITERATIONS.fullmatch(name) for name in names):
-            return True
+            return self._kept(node, names, depth - 1)
         if _VARIABLE in names and isinstance(node, ast.Name | ast.Attribute):
             return self._counted(node, depth - 1)
         if isinstance(node, ast.Compare) and all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops):
             if not any(type(getattr(each, "value", None)) is int for each in node.comparators):  # else it means `==`
-                return self._there_alike(node.left, depth - 1)
+                return self._of_one_kind(node.left, True, depth - 1)
         if names and all(map(_OBJECTS.fullmatch, names)) and self._there(node):
             return True
         if isinstance(node, ast.Name):
@@ -105,19 +110,35 @@ class Uniform:
             return False
         return all(self.holds(child, depth - 1) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
 
-    def _there_alike(self, node: ast.expr, depth: int) -> bool:
-        """Whether a variable is None on all ranks or on none: no condition of a rank's own makes it that."""
-        owner = self.program.unit(node).lexical.owner_at(node.id, node) if isinstance(node, ast.Name) else None
-        if owner is None or not isinstance(node, ast.Name) or not depth:
+    def _kept(self, node: ast.expr, names: Iterable[str], depth: int) -> bool:
+        """Whether no loop puts something of a rank's own under the name by which a setting is read here."""
+        key = getattr(node.slice if isinstance(node, ast.Subscript) else None, "value", None)
+        keys = {str(key) if name.endswith("?") else name.rpartition(".")[2] for name in names}
+        for each in [each for name in keys for each in _overwritten(self.program).get(name, ())]:
+            place = (each, "")
+            if place not in self._known:
+                self._known[place] = True
+                self._known[place] = self.holds(each, depth) and self.steady(each)
+            if not self._known[place]:
+                return False
+        return True
+
+    def _of_one_kind(self, node: ast.expr, empty: bool, depth: int) -> bool:
+        """Whether something is of one class on all ranks, or, for `empty`, is None on all or on none: no condition of a rank's
+        own makes it that.
+        """
+        root = node if empty else root_of(node)
+        owner = self.program.unit(node).lexical.owner_at(root.id, root) if isinstance(root, ast.Name) else None
+        if owner is None or not isinstance(root, ast.Name) or not depth:
             return True
-        emptied = [each for each in nodes_in(owner, ast.Assign) if is_literal(each.value, None)]
-        emptied = [each for each in emptied if any(ast.unparse(target) == node.id for target in each.targets)]
-        if not all(map(self.steady, emptied)):
+        made = [each for each in nodes_in(owner, ast.Assign) if not empty or is_literal(each.value, None)]
+        made = [each for each in made if any(ast.unparse(target) == root.id for target in each.targets)]
+        if not all(map(self.steady, made)):
             return False
         shift = 1 if isinstance(self.program.parent(owner), ast.ClassDef) else 0
         calls = self.callers.get(owner, ()) if isinstance(owner, Function) else ()
-        given = [each for call in calls for each in _given(owner, node.id, call, shift)]  # type: ignore[arg-type]
-        return all(self._there_alike(each, depth - 1) for each in given)
+        given = [each for call in calls for each in _given(owner, root.id, call, shift)]  # type: ignore[arg-type]
+        return all(self._of_one_kind(each, empty, depth - 1) for each in given)
 
     def _there(self, node: ast.expr) -> bool:
         """Whether an expression stands for objects or None alone: to ask for its truth is to ask if there is any."""
@@ -133,6 +154,10 @@ class Uniform:
         names = self.program.names(node.func)
         if any(_COUNTED.fullmatch(name) for name in names) and isinstance(node.func, ast.Attribute):
             return self._counted(node.func.value, depth)
+        if names & (_KINDS | _READS) and given:
+            return self.holds(given[0], depth) if names & _READS else self._of_one_kind(given[0], False, depth)
+        if names & _LOOKS and not _again(node, self.program):
+            return all(self.holds(each, depth) for each in given)
         computes = bool(names) and all(map(_COMPUTES.fullmatch, names))
         if names & {f"builtins.{each}" for each in _CALLS} or names & _SAME or computes:
             return all(self.holds(each, depth) for each in given)
@@ -297,6 +322,8 @@ class Uniform:
             if isinstance(above, ast.Tuple) and isinstance(given, ast.Tuple) and len(given.elts) == len(above.elts):
                 given = given.elts[above.elts.index(node)]
             return self.holds(given, depth) and self.steady(around.value)
+        if isinstance(above, ast.withitem):
+            return self.holds(above.context_expr, depth)
         if isinstance(above, ast.For) and above.target is node:
             return self._turns(above.iter, depth)
         if isinstance(above, ast.Assign) and node in above.targets:
@@ -374,6 +401,34 @@ def _put_into(owner: ast.AST, name: str) -> list[ast.expr]:
             targets = [each for each in node.targets if isinstance(each, ast.Subscript)]
             found += [node.value for each in targets if ast.unparse(each.value) == name]
     return found
+
+
+@remembered
+def _overwritten(program: Program) -> dict[str, list[ast.expr]]:
+    """What loops put among the settings of a program, by its names there."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in (each for unit in program.units.values() for each in walk(unit.tree)):
+        held: list[tuple[ast.expr, object, ast.expr | None]] = []
+        if isinstance(node, ast.Call) and "builtins.setattr" in program.names(node.func) and len(node.args) == 3:
+            held = [(node.args[0], getattr(node.args[1], "value", None), node.args[2])]
+        for each in targets_of(node):
+            if isinstance(each, ast.Attribute | ast.Subscript):
+                key = each.attr if isinstance(each, ast.Attribute) else getattr(each.slice, "value", None)
+                held.append((each.value, key, getattr(node, "value", None)))
+        for settings, key, value in held:
+            if isinstance(key, str) and value is not None and _are_settings(settings, program):
+                if _again(node, program):
+                    found.setdefault(key, []).append(value)
+    return found
+
+
+def _again(node: ast.AST, program: Program) -> bool:
+    """Whether a node runs in a loop, or is come to from one."""
+    return any(any(turns_around(each, program)) for each in upwards([node], program))
+
+
+def _are_settings(node: ast.expr, program: Program) -> bool:
+    return any(name.startswith(_SETTINGS) for name in program.names(node))
 
 
 @remembered

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.flows.session_frames import Frame
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of
 from distml.rewrites.horovod.plan import Note, Plan
@@ -73,8 +72,7 @@ def _is_left(start: ast.Call, program: Program) -> bool:
 def initializers(program: Program) -> list[ast.Call]:
     """The calls that run an initializer or restore a checkpoint, in the order of the files."""
     graph = graph_of(program)
-    found = (call for call in program.calls if _initializes(call, graph) or restores(call, program))
-    return [call for call in found if runs(call, program)]
+    return [call for call in program.calls if _initializes(call, graph) or restores(call, program)]
 
 
 @remembered

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.notes import ONE_GPU
 from distml.rewrites.horovod.plan import Plan
@@ -33,7 +32,7 @@ def configure(plan: Plan) -> None:
     """Give every session that the program makes a configuration that names the GPU of its process."""
     for call in plan.program.calls:
         names = [name for name in plan.program.names(call.func) if _MADE.fullmatch(name)]
-        if names and plan.may_change(call) and runs(call, plan.program):
+        if names and plan.may_change(call):
             place(plan, call, "config", POSITIONS.get(names[0].rpartition(".")[2], 99), module_of(call, plan.program))
 
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Container, Iterable, Iterator
 
 from distml.rewrites.horovod.aspects.drawing import draws, generators
-from distml.rewrites.horovod.aspects.idle import runs
 from distml.rewrites.horovod.aspects.imported import runs_on_import
 from distml.rewrites.horovod.aspects.orders import is_unseeded
 from distml.rewrites.horovod.aspects.origins import computed_from
@@ -128,7 +127,7 @@ def _begin_alike(plan: Plan, library: str) -> None:
     on as it has begun: a number there would have it draw the same each time.
     """
     program = plan.program
-    for call in (each for each in program.calls_of(SEED[library]) if _is_none(each, program) and runs(each, program)):
+    for call in (each for each in program.calls_of(SEED[library]) if _is_none(each, program)):
         given = argument(call, 0, "seed", "a")
         statement = program.statement(call)
         if given is not None and _is_asked_for(given, program):

@@ -82,7 +82,7 @@ def _plan(study: Study, state: BatchState, plan: Plan) -> None:
     for step in study.steps:
         if shard == "none" or _divided(study, loops, tensors, step.call, sharded):
             makers |= step.makers
-        elif not _left(study, step):
+        else:
             plan.warn(
                 "HVD302",
                 study.loop(step.call) or plan.program.statement(step.call),
@@ -155,15 +155,6 @@ def _divide_turns(
     left = [way for way in ways if len(way) > 1 and way[0] not in study.shortened]
     picked |= {way[0] for way in left if tensors.picks(way[1])}  # an order of samples is drawn in front of it
     loaders.counts.endless({way[0] for way in ways if way[0] in around} | picked, loaders.counted)
-
-
-def _left(study: Study, step: Step) -> bool:
-    """Whether a step stands in a function that nothing calls, while others of its optimizer are made."""
-    function = study.program.function(step.call)
-    if function is None or study.callers.get(function) or isinstance(study.program.parent(function), ast.ClassDef):
-        return False
-    others = [each for each in study.steps if each.makers & step.makers and each is not step]
-    return any(study.callers.get(within) for each in others if (within := study.program.function(each.call)))
 
 
 def _divided(study: Study, loops: Loops, tensors: Tensors, call: ast.Call, sharded: set[ast.AST]) -> bool:

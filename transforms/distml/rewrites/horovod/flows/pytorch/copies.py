@@ -16,6 +16,8 @@ from distml.training.callsites import called
 from distml.training.values import Class, Instance
 
 _MODEL = re.compile(r"torch\.nn\.(?!utils\.|init\.|functional\.)(\w+\.)*[A-Z]\w*\(\)")
+_SELF = re.compile(rf"{_MODEL.pattern}\.(apply|cuda|cpu|to|train|eval|half|float|double|requires_grad_)")
+"""Methods that give the model itself."""
 _WEIGHTS = re.compile(
     rf"{_MODEL.pattern}(\.\w+)*\.(weight|bias|((named_)?(parameters|buffers)|state_dict)\(\)(\.(values|items)\(\))?(\[\])*)"
     r"(\.data|\.detach\(\))*"
@@ -60,7 +62,7 @@ class Copies:
     def _untrained(self, call: ast.Call) -> bool:
         """Whether a call makes a model with weights that goes to no optimizer."""
         made = [value.type for value in self.program.of(call) if isinstance(value, Instance)]
-        if not any(_draws(each, self.study) for each in made):
+        if self.program.matches(call.func, _SELF) or not any(_draws(each, self.study) for each in made):
             return False
         lines = {base.node for each in made for base in self.program.lineage(each) if isinstance(base, Class)}
         if any(lines & set(self.program.ancestors(maker)) for maker in self.makers):  # its own optimizer

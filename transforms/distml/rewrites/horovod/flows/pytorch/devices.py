@@ -46,7 +46,7 @@ class Devices:
         Raises:
             Refuse: The program places something on one GPU, and something on another.
         """
-        nodes = [node for unit in self.plan.units() for node in walk(unit.tree)]
+        nodes = [each for unit in self.plan.units() for each in walk(unit.tree) if each not in self.program.idle]
         self._refuse_several([node for node in nodes if isinstance(node, ast.Constant)])
         self._refuse_towers(nodes)
         for node in nodes:

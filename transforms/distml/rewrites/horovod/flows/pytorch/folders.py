@@ -62,13 +62,13 @@ class Folders:
     def _looked_for(self, loop: ast.While) -> None:
         """Agree on what a loop has found that looks for the first name which is free."""
         names = {each.id for each in nodes_in(loop, ast.Name) if isinstance(each.ctx, ast.Store)}
-        behind = self.plan.may_change(loop) and self.study.runs(loop) and started(self.plan, loop)
+        behind = self.plan.may_change(loop) and loop not in self.program.idle and started(self.plan, loop)
         if behind and names and not self.study.training.holds(loop) and self.study.before.holds(loop):
             for name in sorted(names):
                 self.plan.patch(loop).after(loop, f"{name} = {self.spelling.first(loop, name)}", _NOTE)
 
     def _may_change(self, call: ast.Call) -> bool:
-        return self.plan.may_change(call) and self.study.runs(call)
+        return self.plan.may_change(call) and call not in self.program.idle
 
     def _is_for_one(self, named: ast.Call) -> bool:
         """Whether a time is part of what a call opens that rank 0 alone makes: the others need no name for it."""

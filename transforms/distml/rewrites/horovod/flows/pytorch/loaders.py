@@ -272,12 +272,11 @@ class Loaders:
             self.together |= self.orders.agree(maker, data if data is not None and self.loops.streams(data) else None)
         if not makers:
             self.together |= self.orders.agree_on(use.iterable)
-            self.plan.warn(
-                "HVD302",
-                self.program.statement(use.drawn),
-                f"`{ast.unparse(use.iterable)}` is divided among the ranks: correct if all see the same items in the same order",
-                "seed what shuffles it alike on all ranks",
-            )
+        if not makers and not self.orders.heard(use.iterable):
+            text = ast.unparse(use.iterable)
+            what = f"`{text}` is divided among the ranks: correct if all see the same items in the same order"
+            instead = "seed what shuffles it alike on all ranks"
+            self.plan.warn("HVD302", self.program.statement(use.drawn), what, instead)
         return True
 
     def _takes_data(self, use: Use, loop: ast.For) -> bool:

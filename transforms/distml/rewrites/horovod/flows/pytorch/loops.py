@@ -52,7 +52,7 @@ class Loops:
         self.prepared: set[ast.Call] = set()
         """The calls that make loaders which accelerate deals out."""
         for unit in self.program.units.values():
-            for node in walk(unit.tree):
+            for node in (each for each in walk(unit.tree) if each not in self.program.idle):
                 self._sort(node)
 
     def _sort(self, node: ast.AST) -> None:

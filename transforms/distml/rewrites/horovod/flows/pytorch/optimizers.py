@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from distml.rewrites.horovod.aspects.presence import is_set_before
 from distml.rewrites.horovod.aspects.rates import change_each
+from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.parameters import of_models
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
@@ -98,7 +99,7 @@ class Optimizers:
     def set_by_hand(self) -> Iterator[ast.Assign | ast.AugAssign]:
         """What sets rates of optimizers, or adds to them, in files that must not be changed where it is sure to run."""
         for location, unit in self.program.units.items():
-            for node in walk(unit.tree):
+            for node in (each for each in walk(unit.tree) if each not in self.program.idle):
                 if isinstance(node, ast.Assign) or (
                     isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub)
                 ):
@@ -242,10 +243,13 @@ class Optimizers:
     # The same start
 
     def resume(self) -> None:
-        """All ranks go on with the optimizer state that rank 0 has read."""
+        """All ranks go on with the optimizer state that rank 0 has read, unless they read one file."""
+        uniform = Uniform(self.program)
         for call in self.program.calls:
             if isinstance(call.func, ast.Attribute) and call.func.attr == "load_state_dict":
-                if self.study.makers(call.func.value) and isinstance(self.program.statement(call), ast.Expr):
+                stepped = self.study.makers(call.func.value) & {*self.makers}
+                read = all(uniform.holds(each) for each in call.args)
+                if stepped and not read and isinstance(self.program.statement(call), ast.Expr):
                     self._resume(call, call.func.value)
 
     def broadcast(self) -> None:

@@ -75,7 +75,7 @@ class Orders:
         for owner in self._owners(parts):
             kinds |= drawn(self._study, owner, DRAWS, 2)
             kinds |= {"torch"} if any(map(_position, self._bases(owner))) else set()
-        kinds |= _GLOBAL if any(self._unheard(each) for each in given[:2] if each is not None) else set()
+        kinds |= _GLOBAL if any(self.unheard(each) for each in given[:2] if each is not None) else set()
         if not self._plan.may_change(maker):
             kinds |= {"torch"}
         elif not kinds and not any(given[:2]) and not any(k.arg in ("generator", None) for k in maker.keywords):
@@ -98,7 +98,7 @@ class Orders:
         inside = (each for function in functions for each in nodes_in(function, ast.expr))
         for call in self._drawing(list(inside)):
             kinds |= self.alike(call)
-        return kinds | ({"torch"} if self._unheard(iterable) else set())
+        return kinds | ({"torch"} if self.unheard(iterable) else set())
 
     def _ahead(self, statement: ast.stmt, depth: int) -> Iterator[ast.stmt]:
         """What runs in front of a statement in each epoch: it may arrange what is gone through there."""
@@ -180,10 +180,14 @@ class Orders:
         method = function is not None and isinstance(self._program.parent(function), ast.ClassDef)
         return bool(self._study.loops_of(node)) or (method and function is not None and function.name != "__init__")
 
-    def _unheard(self, part: ast.expr) -> bool:
+    def unheard(self, part: ast.expr) -> bool:
         """Whether what gives the order is of another library, or comes from where nobody knows."""
         names = {value.name for value in self._program.of(part) if isinstance(value, Foreign)}
         return not self._program.of(part) or any(not _HEARD.match(name) for name in names)
+
+    def heard(self, part: ast.expr) -> bool:
+        """Whether something is a tensor or an array that is computed: all ranks see its items in one order."""
+        return not self.unheard(part) and all(isinstance(each, Foreign) for each in self._program.of(part))
 
     def _is_none(self, given: ast.expr | None) -> bool:
         values = self._program.of(given)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from distml.rewrites.horovod.flows.pytorch.statistics import KEEPS
 from distml.rewrites.horovod.flows.pytorch.study import Step, Study, graded
-from distml.source.nodes import walk
+from distml.source.nodes import SCOPES, walk
 from distml.training.around import block_of, leaves
 from distml.training.callsites import is_range, positional
 from distml.training.program import Program
@@ -174,11 +174,11 @@ def thaws(program: Program) -> Iterator[ast.Attribute]:
 def partly(program: Program) -> bool:
     """Whether some layers may take no part in a forward pass: one is called under a condition, or nowhere."""
     for unit in program.units.values():
-        for node in walk(unit.tree):
+        for node in (each for each in walk(unit.tree) if each not in program.idle):
             if isinstance(node, ast.FunctionDef) and node.name == "forward":
                 branches = [each for each in walk(node) if isinstance(each, ast.If | ast.IfExp)]
                 own = next(iter(positional(node)), "")
-                if any(_calls_layer(branch, own) and not _asks_for_layer(branch.test, own) for branch in branches):
+                if any(_may_leave_out(each, own, program) for each in branches):
                     return True
             elif isinstance(node, ast.ClassDef) and _leaves_out(program, node):
                 return True
@@ -194,14 +194,45 @@ def apart(study: Study, step: Step, own: Function[[ast.If | ast.IfExp], bool]) -
 
 
 def _differ(branch: ast.If | ast.IfExp, program: Program) -> bool:
-    """Whether one arm of a condition calls layers or models that the other does not call, up to the end of the block."""
-    arms: list[list[ast.AST]] = [[branch.body], [branch.orelse]] if isinstance(branch, ast.IfExp) else []
-    if isinstance(branch, ast.If):
-        block = block_of(branch, program)
-        rest = block[block.index(branch) + 1 :]
-        arms = [[*arm, *([] if leaves(arm) else rest)] for arm in (branch.body, branch.orelse)]
-    one, other = ({ast.unparse(each.func) for part in arm for each in _layers(part, program)} for arm in arms)
+    """Whether one arm of a condition calls layers or models that the other does not call, up to the end of the function."""
+    one, other = (
+        {ast.unparse(each.func) for part in arm for each in _layers(part, program)} for arm in _both(branch, program)
+    )
     return one != other
+
+
+def _both(branch: ast.If | ast.IfExp, program: Program) -> list[list[ast.AST]]:
+    """What runs where a condition holds and where not, up to the end of the function."""
+    if isinstance(branch, ast.IfExp):
+        return [[branch.body], [branch.orelse]]
+    rest: list[ast.stmt] = []
+    below: ast.AST = branch
+    while isinstance(below, ast.stmt) and not isinstance(below, SCOPES) and not leaves(rest):
+        block = block_of(below, program)
+        rest += block[block.index(below) + 1 :] if below in block else []
+        below = program.parent(below) or program.unit(below).tree
+    return [[*arm, *([] if leaves(arm) else rest)] for arm in (branch.body, branch.orelse)]
+
+
+def _may_leave_out(branch: ast.If | ast.IfExp, own: str, program: Program) -> bool:
+    """Whether a pass with gradients may leave out something with weights of the model, which is called `own`, at a condition: in
+    training one arm of `self.training` is taken always, and a layer that is asked for and not there has no weights.
+    """
+    kept, left = (
+        {ast.unparse(each) for part in arm for each in _weighed(part, own, program)} for arm in _both(branch, program)
+    )
+    modes = {f"{own}.training": (left, kept), f"not {own}.training": (kept, left)}
+    more, fewer = modes.get(ast.unparse(branch.test), (kept ^ left, set()))
+    asked = _asks_for_layer(branch.test, own)
+    return any(not asked or (each != ast.unparse(branch.test) and _is_there(each, program)) for each in more - fewer)
+
+
+def _is_there(layer: str, program: Program) -> bool:
+    """Whether a model has a layer under whatever conditions: `self.layer = nn.Linear(4, 4)`."""
+    assigned = (each for unit in program.units.values() for each in nodes_in(unit.tree, ast.Assign))
+    made = [each for each in assigned if layer in map(ast.unparse, each.targets)]
+    plain = (isinstance(each.value, ast.Call) and isinstance(program.parent(each), ast.FunctionDef) for each in made)
+    return bool(made) and all(plain)
 
 
 def _layers(part: ast.AST, program: Program) -> Iterator[ast.Call]:
@@ -212,10 +243,13 @@ def _layers(part: ast.AST, program: Program) -> Iterator[ast.Call]:
             yield call
 
 
-def _calls_layer(branch: ast.AST, own: str) -> bool:
-    """Whether something of the model, which is called `own`, is called in a branch."""
-    calls = [node.func for node in nodes_in(branch, ast.Call)]
-    return any(isinstance(each, ast.Attribute) and ast.unparse(each.value) == own for each in calls)
+def _weighed(part: ast.AST, own: str, program: Program) -> Iterator[ast.expr]:
+    """What is called of a model, but for layers of the library that have no weights."""
+    for each in (node.func for node in nodes_in(part, ast.Call)):
+        names = program.names(each)
+        plain = names and all(name.startswith("torch.nn.") and not _WEIGHED.match(name) for name in names)
+        if isinstance(each, ast.Attribute) and ast.unparse(each.value) == own and not plain:
+            yield each
 
 
 def _asks_for_layer(test: ast.expr, own: str) -> bool:

@@ -13,12 +13,14 @@ from distml.rewrites.horovod.aspects.progress import asked, divide, showing
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Use
 from distml.rewrites.horovod.flows.pytorch.samples import length
-from distml.rewrites.horovod.plan import Plan
+from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
 from distml.source.nodes import walk
 from distml.training.callsites import argument, called
 from distml.training.counting import BARS, RANGES
 from distml.training.syntax import nodes_in
+
+_ALL = Note("number of all samples", "a distributed sampler counts those of its rank", "own-samples")
 
 
 class Progress:
@@ -41,10 +43,19 @@ class Progress:
                 if showing(number, self.program) is not None and not asked(self.plan, number):
                     divide(self.plan, number)
         for call in self.program.calls:
+            data = length(call)
+            if isinstance(data, ast.Attribute) and data.attr == "sampler" and self._is_whole_sampler(call, data.value):
+                self.plan.patch(data).wrap(data, f"{ast.unparse(data.value)}.dataset", _ALL)
             total = argument(call, 2, "total") if called(call, self.program) in BARS else None
             if total is not None and argument(call, 0, "iterable") is None and self._advanced(call):
                 if not self.loaders.counts.counts_own(total, self.loaders.counted) and not asked(self.plan, total):
                     divide(self.plan, total)
+
+    def _is_whole_sampler(self, number: ast.expr, loader: ast.expr) -> bool:
+        """Whether the length of a sampler is shown as that of all the data: not in a pass, beside the samples of a rank."""
+        divided = self.loaders.loops.makers(loader) & self.loaders.sampled
+        within = self.study.loops_of(number) & (self.study.shortened | self.sharded)
+        return bool(divided) and not within and showing(number, self.program) is not None
 
     def _quotients(self, places: ast.AST) -> Iterator[ast.BinOp]:
         """The quotients of the end by the step, in a loop over a range that is dealt out: how many batches there are."""

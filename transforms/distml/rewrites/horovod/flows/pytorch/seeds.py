@@ -58,11 +58,10 @@ class Seeds:
     def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
         self.study, self.plan, self.spelling = study, plan, spelling
         self.program = study.program
-        calls = [each for each in self.program.calls if self._reached(each)]
-        self.seeded = self._kinds_of(calls)
+        self.seeded = self._kinds_of(self.program.calls)
         self.together = set[str]()
         """The generators from which the order of samples is drawn in training."""
-        self.surely = self._kinds_of([each for each in calls if not self._under_condition(each)])
+        self.surely = self._kinds_of([each for each in self.program.calls if not self._under_condition(each)])
         self._names: dict[tuple[ast.Module, str], str] = {}
         """How files call the modules of generators, also where the import is new."""
 
@@ -73,13 +72,6 @@ class Seeds:
     def _under_condition(self, call: ast.Call) -> bool:
         """Whether a seed may be left out: `if seed is not None:`."""
         return any(isinstance(each, ast.If) and not runs_as_script(each) for each in branches(self.program, call, None))
-
-    def _reached(self, call: ast.Call) -> bool:
-        """Whether something leads to the function in which a call stands, or it stands in none."""
-        function = self.program.function(call)
-        return (
-            function is None or self.program.unit(call) in self.program.roots or bool(self.study.callers.get(function))
-        )
 
     def alike(self, together: set[str], copied: bool) -> None:
         """One seed for all ranks, for what is drawn before training from generators that the program does not seed.
@@ -120,7 +112,7 @@ class Seeds:
         """The generators that a call draws from before training, where it draws no weights of models, which are broadcast."""
         kinds = draws(call, self.program)
         weight = any(_PARAMETER in self.program.names(each) for each in self.program.ancestors(call))
-        if not kinds or weight or not self.study.runs(call):
+        if not kinds or weight:
             return set()
         return kinds if self.study.before.holds(call) or self._kept_by_model(call) else set()
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from distml.rewrites.horovod.aspects.idle import only_as_script
 from distml.training.ahead import Ahead
 from distml.training.around import Looping, loops_around
 from distml.training.callers import Reach, callers, run_by
@@ -152,7 +151,7 @@ class Study:
             scaled = self.program.matches(call.func.value, _SCALERS)
             optimizer = call.args[0] if scaled and call.args else call.func.value
             makers = frozenset(each for each in self.makers(optimizer) if not self._takes_itself(each, optimizer))
-            if makers and not self.inside_optimizer(call) and self.runs(call):
+            if makers and not self.inside_optimizer(call):
                 yield Step(call, optimizer, makers, scaled)
 
     def _takes_itself(self, maker: ast.Call, stepped: ast.expr) -> bool:
@@ -171,17 +170,6 @@ class Study:
         yield from values
         for box in (each for each in values if isinstance(each, Box)):
             yield from self.program.store.item(box)
-
-    def runs(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
-        """Whether a node may run in this program: not only when the module that it imports is run as a script."""
-        unit = self.program.unit(node)
-        if unit not in self.program.roots and only_as_script(node, self.program):
-            return False
-        function = self.program.function(node)
-        calls = self.callers.get(function, []) if function is not None else []
-        if function in seen or not calls:
-            return True
-        return any(self.runs(call, seen | {function}) for call in calls if function is not None)
 
     def unknown_steps(self) -> Iterator[ast.Call]:
         """Calls of `step` on something whose gradients are set to zero beside it, and that nobody sees being made."""

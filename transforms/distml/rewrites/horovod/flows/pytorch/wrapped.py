@@ -33,7 +33,7 @@ class Wrapped:
 
     def follow(self, model: ast.expr) -> None:
         """Find the reads of the variable or attribute of which `model` is one."""
-        mentions = list(self._mentions(model))
+        mentions = [each for each in self._mentions(model) if each not in self.program.idle]
         anew = self._given_anew(model, mentions)
         if anew is not None:
             last = anew.end_lineno or anew.lineno

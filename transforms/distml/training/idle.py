@@ -1,0 +1,99 @@
+"""What stands in the modules of a program and does not run in it: it is no part of the program, and left as it is.
+
+Modules often hold more than one script needs: the preparation of data, examples under `if __name__ == "__main__":`, an older
+way of training. Of a script that itself trains nothing, all functions count: others import it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from distml.source.nodes import walk
+from distml.training.remembered import remembered
+from distml.training.syntax import method_name, nodes_in, only_in_script, runs_as_script
+from distml.training.unit import Unit
+
+if TYPE_CHECKING:
+    from distml.training.program import Program
+
+_TRAINS = frozenset("step backward fit fit_generator train_on_batch apply_gradients minimize run train".split())
+_LOOKS_UP = re.compile(r"builtins\.(globals|eval|exec)|fire\.Fire|sys\.modules|(tensorflow|absl)\.(\w+\.)*app\.run")
+
+
+def only_as_script(node: ast.AST, program: Program) -> bool:
+    """Whether a node stands where only the script comes to: in the body of `if __name__ == "__main__":`."""
+    inner = node
+    for above in program.ancestors(node):
+        if runs_as_script(above) and inner in above.body:
+            return True
+        inner = above
+    return False
+
+
+@remembered
+def unnamed(program: Program) -> frozenset[ast.AST]:
+    """The functions and classes whose names stand nowhere but in each other, and where a module is the script."""
+    scripts = [unit.tree for unit in program.roots]
+    modules = [unit.tree for unit in program.units.values() if unit.tree not in scripts]
+    found = _left([*modules, *scripts], program)
+    whole = [tree for tree in scripts if _by_name(tree, program) or not _trains(tree, found)]
+    return _left([tree for tree in (*modules, *scripts) if tree not in whole], program) if whole else found
+
+
+def _trains(tree: ast.Module, apart: frozenset[ast.AST]) -> bool:
+    """Whether a module trains in what is not apart."""
+    return any(method_name(node) in _TRAINS for each in tree.body if each not in apart for node in walk(each))
+
+
+def _by_name(tree: ast.Module, program: Program) -> bool:
+    """Whether a script may run any of its functions by a name that is not written: `fire.Fire()`, `globals()[name]`."""
+    return any(program.matches(node, _LOOKS_UP) for node in walk(tree) if isinstance(node, ast.Attribute | ast.Name))
+
+
+def _left(modules: list[ast.Module], program: Program) -> frozenset[ast.AST]:
+    """The functions and classes of modules that nothing comes to by their names; a decorator may call what it is given."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    left = {each for tree in modules for each in tree.body if isinstance(each, kinds) and not each.decorator_list}
+    roots = {unit.tree for unit in program.roots}
+    apart = {each for tree in modules if tree not in roots for each in only_in_script(tree)}
+    trees: list[ast.AST] = [unit.tree for unit in program.units.values()]
+    found: set[ast.AST] = set()
+    while True:
+        named = {name for tree in trees for name in _named(tree, left | found | apart, program)}
+        used = {each for each in left if {(None, each.name), (program.unit(each), each.name)} & named}
+        if not used:
+            return frozenset(left)
+        trees, left, found = [*used], left - used, found | used
+
+
+@remembered
+def _imported(program: Program, unit: Unit) -> dict[str, str]:
+    """The names that a module imports from others, with what they are called there."""
+    statements = nodes_in(unit.tree, ast.ImportFrom)
+    return {each.asname or each.name: each.name for statement in statements for each in statement.names}
+
+
+def _named(tree: ast.AST, apart: set[ast.AST], program: Program) -> list[tuple[Unit | None, str]]:
+    """The names that a part of a program reads, those in functions `apart` left out, with the module whose they are.
+
+    A name that stands alone is of its own module, unless that imports it, or all there is in another.
+    """
+    names: list[tuple[Unit | None, str]] = []
+    unit = program.unit(tree)
+    own = None if unit.starred else unit
+    imported = _imported(program, unit)
+    waiting = [*ast.iter_child_nodes(tree)]
+    while waiting:
+        node = waiting.pop()
+        if node in apart:
+            continue
+        waiting += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Name):
+            names.append((None, imported[node.id]) if node.id in imported else (own, node.id))
+        elif isinstance(node, ast.Attribute):
+            names.append((None, node.attr))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names.append((None, node.value))
+    return names
