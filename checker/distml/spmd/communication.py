@@ -161,7 +161,9 @@ def communicate(
     _agree(run, operation, bound, at)
     run.averaged(given)
     if operation.name == "DistributedDataParallel":
-        return Unknown(at + _buffers(run, bound), type=WRAPPED)
+        wrapped = Unknown(at + _buffers(run, bound), type=WRAPPED)
+        run.write(run.fields, (key(wrapped), "module"), bound.get("module", Unknown(f"{at}.module")))
+        return wrapped
     return Unknown(at)
 
 

@@ -210,3 +210,26 @@ def test_a_model_that_is_moved_or_initialized_needs_no_seed(ahead: str) -> None:
         program = program.replace(f"{{{key}}}", text)
     (file,) = outcome(program, "ddp").files.values()
     assert "manual_seed" not in file.source
+
+
+LOADED = {
+    "from a file": ("frozen = Net()\n    frozen.load_state_dict(torch.load('net.pt'))", False),
+    "from a checkpoint": (
+        "state = torch.load('net.pt')\n    frozen = Net()\n    frozen.load_state_dict(state['net'])",
+        False,
+    ),
+    "some of it": ("frozen = Net()\n    frozen.load_state_dict(torch.load('net.pt'), strict=False)", True),
+    "what is drawn": ("frozen = Net()\n    frozen.load_state_dict({'one': torch.randn(4)})", True),
+    "another": ("frozen, other = Net(), Net()\n    other.load_state_dict(torch.load('net.pt'))", True),
+}
+
+
+@pytest.mark.parametrize("way", LOADED)
+def test_a_model_that_a_file_fills_needs_no_seed(way: str) -> None:
+    """All ranks read the same."""
+    ahead, seeded = LOADED[way]
+    program = HEAD
+    for key, text in {**PLAIN, "ahead": ahead, "turn": "frozen(a)", "given": "1"}.items():
+        program = program.replace(f"{{{key}}}", text)
+    (file,) = outcome(program, "ddp").files.values()
+    assert ("manual_seed" in file.source) is seeded

@@ -178,3 +178,83 @@ def test_only_optimizers_that_step_are_given_one_state(which: str) -> None:
         FROZEN.replace("import torch\n", "import torch\nfrom store import fetch\n", 1).format(which=which), "ddp"
     )
     assert ("agreed(optimizer.state_dict())" in text) is (which == "optimizer") and "agreed(old" not in text
+
+
+CHOOSES = """
+def chosen(config, best):
+    if config["name"] == "late":
+        return epoch > best
+    return config["optimizer"] == "SGD"
+
+
+"""
+
+
+@pytest.mark.parametrize(("best", "asked"), [("3", False), ("a.max()", True)])
+def test_what_a_function_makes_of_what_all_know_is_known_to_all(best: str, asked: bool) -> None:
+    text = LOOP.replace("args = parsed()", CHOOSES + "args = parsed()").replace(
+        '{read} == "SGD"', f"chosen(config, {best})"
+    )
+    assert ("any_rank(" in rewritten(text.format(put="pass"), "ddp")) is asked
+
+
+@pytest.mark.parametrize(("behind", "asked"), [("state = load(a)", False), ("state['step'] = a.max()", False)])
+def test_only_what_has_set_a_variable_counts(behind: str, asked: bool) -> None:
+    """What sets it behind does not."""
+    head = "state = torch.load(args.name)\nfirst = state['step']"
+    text = LOOP.replace("config = vars(args)", head) + f"    {behind}\n"
+    after = rewritten(
+        text.format(put="pass", read="first").replace("import numpy", "from store import load\nimport numpy"), "ddp"
+    )
+    assert ("any_rank(" in after) is asked
+
+
+METER = (
+    HEAD
+    + """
+
+class Meter:
+    def __init__(self):
+        self.sum, self.n, self.avg = 0.0, 0, 0.0
+
+    def update(self, value, n):
+        self.sum += value * n
+        self.n += n
+        self.avg = self.sum / self.n
+{more}
+
+def judge(model):
+    meter = Meter()
+    meter.update(nn.functional.mse_loss(model(x), y).item(), len(x))
+    return meter.avg
+
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for epoch in range(9):
+    meter = Meter()
+    for a, b in DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True):
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(a), b)
+        loss.backward()
+        optimizer.step()
+        meter.update(loss.item(), len(a))
+    print(meter.avg, judge(model){told})
+"""
+)
+READ = {
+    "nowhere": ("", "", False),
+    "in its text": ("\n    def text(self):\n        return str(self.sum)\n", ", meter.text()", True),
+    "as a property": ("\n    @property\n    def all(self):\n        return self.sum\n", ", meter.all", True),
+    "beside": ("", ", meter.sum", True),
+    "by the next update": ("", ", meter.update(0, 1)", True),
+    "as a method of another": ("", ", x.sum()", False),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_only_what_is_read_of_a_meter_is_averaged(name: str) -> None:
+    more, told, whole = READ[name]
+    after = rewritten(METER.format(more=more, told=told), "ddp")
+    assert "    meter.avg = mean_of_ranks(meter.avg)" in after
+    assert ("    meter.sum = " in after) is whole

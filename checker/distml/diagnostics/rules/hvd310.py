@@ -177,7 +177,7 @@ class FileNotWaitedFor(Rule):
     ## Example
     ```py
     import os
-    import sys
+    import time
 
     import torch
     from torch.utils.data import DataLoader, TensorDataset
@@ -195,7 +195,7 @@ class FileNotWaitedFor(Rule):
         return os.path.exists(path)
 
 
-    if "--keep" in sys.argv and kept("model.pt"):
+    if time.localtime().tm_sec > 30 and kept("model.pt"):
         print("kept")
     ```
 

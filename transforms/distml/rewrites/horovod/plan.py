@@ -120,6 +120,8 @@ class Plan:
     """The loops of which a rank takes fewer iterations, with the variables that go on to count those of all ranks."""
     configurations: list[tuple[ast.stmt, str]] = field(default_factory=list)
     """The configurations of sessions that are made in front of statements, and their names."""
+    averaged: set[ast.AST] = field(default_factory=set)
+    """The statements that set, in a loop, what is made the same on all ranks behind it, and is not asked for before."""
     waiting: dict[str, str] = field(default_factory=dict)
     """The names of sessions in which processes wait, by location."""
 

@@ -23,7 +23,8 @@ from distml.training.around import LOOPS, Looping, block_of, own_nodes, owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
-from distml.training.syntax import elements, method_name, names_in, nodes_in, targets_of
+from distml.training.syntax import elements, method_name, names_in, nodes_in, receiver_of, targets_of
+from distml.training.values import Instance, Value
 
 Way = Literal["mean", "gather", "sum", "max", "min"]
 _NOTES: dict[Way, Note] = {
@@ -143,6 +144,11 @@ class Containers:
         tests = {each and ast.unparse(each) for each in found}
         if len(tests) == 1 and found[0] is not None and self.uniform.holds(found[0]):
             code = f"if {tests.pop()}:\n{indent(code, '    ')}"
+        elif root == place and not any(
+            root in names_in(each.test) for each in own_nodes(loop) if isinstance(each, ast.If | ast.While)
+        ):
+            setting = {self.program.statement(each) for each in own_nodes(loop, ast.Name) if each.id == root}
+            self.plan.averaged |= {each for each in setting if {*map(ast.unparse, targets_of(each))} <= {root}}
         self.plan.patch(loop).after(loop, code, note)
 
     # What becomes of a place
@@ -289,7 +295,42 @@ def read_outside(program: Program, loop: Looping, place: str) -> bool:
         return True
     inside = {id(each) for each in walk(loop)}
     behind = (each for each in same if isinstance(each.ctx, ast.Load) and id(each) not in inside)
-    return any(_is_used(each, program) for each in behind)
+    return any(_is_used(each, program) for each in behind) and _is_attribute_read(program, same, place, inside)
+
+
+def _is_attribute_read(program: Program, objects: list[ast.Name], place: str, inside: set[int]) -> bool:
+    """Whether an attribute of objects of the program is read outside of a loop, by others or by a method that is called there."""
+    name = place.partition(".")[2]
+    types = {v.type.node for node in objects for v in program.of(node) if isinstance(v, Instance)}
+    own = {node for each in types for node in walk(each)}
+    trees = (unit.tree for unit in program.units.values())
+    found = [each for tree in trees for each in nodes_in(tree, ast.Attribute) if each.attr == name]
+    reads = [
+        each
+        for each in found
+        if isinstance(each.ctx, ast.Load) and id(each) not in inside
+        if getattr(program.parent(each), "func", None) is not each  # a method of something else
+        if not program.of(each.value) or any(_is_of(value, types) for value in program.of(each.value))
+    ]
+    if not types or "." in name or any(each not in own for each in reads):
+        return True
+    methods = {program.function(each) for each in reads}
+    called = [(each, program.calling(each)) for each in methods if each is not None and not each.decorator_list]
+    others: set[tuple[str, ast.AST | None]] = {(each.id, program.function(each)) for each in objects}
+    known = all(calls and all(_is_elsewhere(call, others, inside, program) for call in calls) for _, calls in called)
+    return len(called) < len(methods) or not known
+
+
+def _is_of(value: Value, types: set[ast.ClassDef]) -> bool:
+    return isinstance(value, Instance) and value.type.node in types
+
+
+def _is_elsewhere(call: ast.Call, objects: set[tuple[str, ast.AST | None]], inside: set[int], program: Program) -> bool:
+    """Whether a method is called in the loop, or on a variable that is none of some."""
+    held = receiver_of(call)
+    if id(call) in inside:
+        return True
+    return isinstance(held, ast.Name) and held.id != "self" and (held.id, program.function(held)) not in objects
 
 
 def _is_used(read: ast.Name, program: Program, depth: int = 4) -> bool:

@@ -10,8 +10,9 @@ import ast
 import re
 from collections.abc import Container, Iterable, Iterator
 
+from distml.rewrites.horovod.aspects.origins import Origin, origins
 from distml.source.nodes import walk
-from distml.training.around import loops_around, turns_around
+from distml.training.around import loops_around, own_nodes, turns_around
 from distml.training.callers import callers, upwards
 from distml.training.callsites import argument, called, iterated, stored
 from distml.training.counting import COUNTS
@@ -27,6 +28,7 @@ from distml.training.syntax import (
     root_of,
     targets_of,
     values_given,
+    yields,
 )
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Function, Instance
 
@@ -161,11 +163,27 @@ class Uniform:
         computes = bool(names) and all(map(_COMPUTES.fullmatch, names))
         if names & {f"builtins.{each}" for each in _CALLS} or names & _SAME or computes:
             return all(self.holds(each, depth) for each in given)
+        own = [value.node for value in self.program.of(node.func) if isinstance(value, Callable)]
+        if own:
+            return all(self._returns(each, depth) for each in own)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
             if node.func.attr in ("size", "dim", "__len__"):
                 return not self._chosen(node.func.value, depth)
             return all(self.holds(each, depth) for each in (node.func.value, *given))
         return False
+
+    def _returns(self, function: ast.AST, depth: int) -> bool:
+        """Whether a function of the program gives the same on all ranks: all that it returns is, and so is which of it."""
+        if isinstance(function, ast.Lambda):
+            return self.holds(function.body, depth)
+        key = (function, "")
+        if key not in self._known:
+            self._known[key] = not yields(function)
+            given = own_nodes(function, ast.Return)
+            self._known[key] = not yields(function) and all(
+                self.holds(each.value, depth) and self.steady(each) for each in given
+            )
+        return self._known[key]
 
     def _counted(self, variable: ast.expr, depth: int) -> bool:
         """Whether all that a variable of TensorFlow is made of, and set to by its methods, is the same on every rank."""
@@ -273,11 +291,25 @@ class Uniform:
             return False
         if owner is None:
             return not any(isinstance(v, Foreign) and v.node is not None for v in self.program.of(node))
+        last = self._last(node, owner)
+        if last:
+            return all(self.holds(each.value, depth) and self.steady(each.statement) for each in last)
         key = (owner, node.id)
         if key not in self._known:
             self._known[key] = True
             self._known[key] = self._variable(owner, node.id, depth)
         return self._known[key]
+
+    def _last(self, node: ast.Name, owner: ast.AST) -> list[Origin]:
+        """The assignments of which one has set a variable where it is read; none where loops or methods may change it."""
+        unit = self.program.unit(node)
+        again = (each for loop in loops_around(node, self.program) for each in nodes_in(loop, ast.Name))
+        changed = any(each.id == node.id and isinstance(each.ctx, ast.Store) for each in again)
+        changed = changed or any(each.lineno < node.lineno for each in _put_into(owner, node.id))
+        if changed or unit.lexical.scope(node) is not owner:
+            return []
+        found = origins(node, self.program)
+        return found if all(each.whole and isinstance(each.statement, ast.Assign) for each in found) else []
 
     def _variable(self, owner: ast.AST, name: str, depth: int) -> bool:
         unit = self.program.unit(owner) if not isinstance(owner, ast.Module) else self._unit(owner)
@@ -287,7 +319,8 @@ class Uniform:
                     continue
                 if not self._bound(node, depth):
                     return False
-        if not all(self.holds(each, depth) and self.steady(each) for each in _put_into(owner, name)):
+        put = (each for each in _put_into(owner, name) if self.program.statement(each) not in self.agreed)
+        if not all(self.holds(each, depth) and self.steady(each) for each in put):
             return False
         if isinstance(owner, Function):
             return self._parameter(owner, name, depth)

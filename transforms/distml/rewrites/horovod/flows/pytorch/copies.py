@@ -10,9 +10,11 @@ import ast
 import re
 
 from distml.rewrites.horovod.aspects.purposes import Walk
+from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.training.callsites import called
+from distml.training.syntax import method_name, targets_of
 from distml.training.values import Class, Instance
 
 _MODEL = re.compile(r"torch\.nn\.(?!utils\.|init\.|functional\.)(\w+\.)*[A-Z]\w*\(\)")
@@ -39,7 +41,7 @@ class Copies:
 
     def __init__(self, study: Study) -> None:
         self.study, self.program = study, study.program
-        self.makers = {maker for step in study.steps for maker in step.makers}
+        self.makers, self.uniform = {maker for step in study.steps for maker in step.makers}, Uniform(study.program)
 
     def any(self) -> bool:
         """Whether there are such."""
@@ -53,7 +55,7 @@ class Copies:
         if any(_MODEL.fullmatch(name) for name in names(call.func)):
             return True
         name = called(call, self.program)
-        if name not in _KEEPING | _INTO:
+        if name not in _KEEPING | _INTO or (name == "load_state_dict" and self._from_file(call)):
             return False
         owner = [call.func.value] if isinstance(call.func, ast.Attribute) and name not in _INTO else []
         found = (each for part in (*owner, *call.args) for each in self.program.sources(part))
@@ -65,11 +67,29 @@ class Copies:
         if self.program.matches(call.func, _SELF) or not any(_draws(each, self.study) for each in made):
             return False
         lines = {base.node for each in made for base in self.program.lineage(each) if isinstance(base, Class)}
-        if any(lines & set(self.program.ancestors(maker)) for maker in self.makers):  # its own optimizer
+        if any(lines & set(self.program.ancestors(maker)) for maker in self.makers) or self._filled(
+            call
+        ):  # its own optimizer
             return False
         walk = _Given(self.program)
         walk.follow(call, ())
         return not any(node in self.makers for node, _ in walk.seen)
+
+    def _from_file(self, call: ast.Call) -> bool:
+        """Whether a model is given all of its weights by what a file says to all ranks."""
+        return len(call.args) == 1 and not call.keywords and self.uniform.holds(call.args[0])
+
+    def _filled(self, made: ast.Call) -> bool:
+        """Whether the model that a call makes is filled from a file under its name."""
+        names = {ast.unparse(each) for each in targets_of(self.program.statement(made))}
+        function = self.program.function(made)
+        calls = (
+            each for each in self.program.calls if method_name(each) == "load_state_dict" and self._from_file(each)
+        )
+        return any(
+            ast.unparse(each.func.value) in names and self.program.function(each) is function  # type: ignore[attr-defined]
+            for each in calls
+        )
 
 
 class _Given(Walk):

@@ -53,7 +53,8 @@ class Decisions:
     def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
         self.study, self.plan, self.spelling = study, plan, spelling
         self.program = study.program
-        self.uniform = Uniform(study.program, study.dealt | study.uneven, study.environment, study.agreed)
+        alike = study.agreed | plan.averaged
+        self.uniform = Uniform(study.program, study.dealt | study.uneven, study.environment, alike)
         makers = {maker for step in study.steps for maker in step.makers if study.repeated(maker)}
         self.changing = study.reach([*(s.call for s in study.steps), *study.backwards, *makers, *self._changes()])
 

@@ -58,10 +58,11 @@ class Seeds:
     def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
         self.study, self.plan, self.spelling = study, plan, spelling
         self.program = study.program
-        self.seeded = self._kinds_of(self.program.calls)
+        calls = [each for each in self.program.calls if self._reached(each)]
+        self.seeded = self._kinds_of(calls)
         self.together = set[str]()
         """The generators from which the order of samples is drawn in training."""
-        self.surely = self._kinds_of([each for each in self.program.calls if not self._under_condition(each)])
+        self.surely = self._kinds_of([each for each in calls if not self._under_condition(each)])
         self._names: dict[tuple[ast.Module, str], str] = {}
         """How files call the modules of generators, also where the import is new."""
 
@@ -72,6 +73,11 @@ class Seeds:
     def _under_condition(self, call: ast.Call) -> bool:
         """Whether a seed may be left out: `if seed is not None:`."""
         return any(isinstance(each, ast.If) and not runs_as_script(each) for each in branches(self.program, call, None))
+
+    def _reached(self, call: ast.Call) -> bool:
+        """Whether something calls the function in which a call stands, or it stands in none."""
+        function = self.program.function(call)
+        return function is None or self.program.unit(call) in self.program.roots or function in self.study.callers
 
     def alike(self, together: set[str], copied: bool) -> None:
         """One seed for all ranks, for what is drawn before training from generators that the program does not seed.

@@ -41,8 +41,12 @@ class Study:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.steps = list(self._steps())
-        self.backwards = list(self._backwards())
+        steps, backwards = [*self._steps()], [*self._backwards()]
+        idle = {program.function(each.call) for each in steps} - {None, *self.callers}
+        idle = set() if idle and all(program.function(each.call) in idle for each in steps) else idle
+        self.steps = [each for each in steps if program.function(each.call) not in idle]
+        """Those in functions that nothing calls only where there are no others."""
+        self.backwards = [each for each in backwards if program.function(each) not in idle]
         self.dealt: set[ast.AST] = set()
         """What loops count with, where each rank has been given numbers of its own."""
         self.uneven: set[ast.AST] = set()
