@@ -248,3 +248,30 @@ def test_a_script_that_trains_nothing_itself_is_there_for_others() -> None:
     (after,) = rewritten_files({"run.py": TRAINS.format(older="", script=script)}).values()
     assert "set_epoch" in after or "DistributedSampler" in after
     assert "if dist.get_rank() == 0:\n        torch.save(" in after
+
+
+MODELS = """import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+        print("a net")
+    def forward(self, x):
+        return self.one(x) if x.sum() > 3 else self.two(x)
+"""
+LOOKED_UP = {
+    "getattr": "getattr(models, sys.argv[1])()",
+    "by its dictionary": "models.__dict__[sys.argv[1]]()",
+    "by a dotted name": "make('models.Net')",
+    "imported": "importlib.import_module(sys.argv[1]).make()",
+    "by hydra": "hydra.utils.instantiate(sys.argv[1])",
+    "not": "torch.nn.Linear(4, 1)",
+}
+
+
+@pytest.mark.parametrize("way", LOOKED_UP)
+def test_classes_that_are_looked_up_are_named(way: str) -> None:
+    text = TRAINS.format(older="", script=SCRIPT_OF_ITS_OWN).replace("torch.nn.Linear(4, 1)", LOOKED_UP[way])
+    head = "import sys, importlib\nimport hydra\nimport models\nfrom store import make\n"
+    after = rewritten_files({"run.py": head + text, "models.py": MODELS})
+    assert ("models.py" in after) is (way != "not")

@@ -55,7 +55,9 @@ class Progress:
         """Whether the length of a sampler is shown as that of all the data: not in a pass, beside the samples of a rank."""
         divided = self.loaders.loops.makers(loader) & self.loaders.sampled
         within = self.study.loops_of(number) & (self.study.shortened | self.sharded)
-        return bool(divided) and not within and showing(number, self.program) is not None
+        above = self.program.parent(number)
+        divides = isinstance(above, ast.BinOp) and not isinstance(above.op, ast.Mod)  # a sum of a rank's samples
+        return bool(divided) and not within and not divides and showing(number, self.program) is not None
 
     def _quotients(self, places: ast.AST) -> Iterator[ast.BinOp]:
         """The quotients of the end by the step, in a loop over a range that is dealt out: how many batches there are."""
