@@ -100,6 +100,8 @@ _OF_TORCH = (
     "x.sub_(y)",
     "x.mul_(1.5)",
     "x.div_(2)",
+    "x.div_(2, rounding_mode='floor')",
+    "x.div_(2, rounding_mode=None)",
     "x.pow_(2)",
     "x.copy_(y)",
     "torch.sub(x, y)",

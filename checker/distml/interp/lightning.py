@@ -6,11 +6,13 @@ https://lightning.ai/docs/pytorch/stable/common/hyperparameters.html
 from __future__ import annotations
 
 import ast
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_value, unknown_call
 from distml.interp.imports import known_module, module_attribute
+from distml.interp.modes import evaluating
 from distml.interp.storage import view_of
 from distml.ops.call import NONE
 from distml.ops.python.arguments import NAMESPACE
@@ -163,7 +165,8 @@ def _running(run: Run) -> Callable[[Machine, Arguments, ast.AST], Value]:
                 loader = given.get(parameter, NONE)
                 if loader == NONE:
                     loader = _hook(vm, model if data == NONE else data, hook, [], node)
-                _phase(vm, model, name, loader, node)
+                with nullcontext() if name == "training_step" else evaluating(vm, model, node):
+                    _phase(vm, model, name, loader, node)
             _hook(vm, model, f"on_{run.stage}_end", [], node)
         # What it does to loaders is done to loaders of its own.
         return unknown_call(vm, Arguments([model, data]) if known else arguments, node)

@@ -6,6 +6,7 @@ https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Mod
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
@@ -16,6 +17,7 @@ from distml.values import NONE, Const, InstanceRecord, Prim, Ref, Value
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Iterator
 
     from distml.interp.machine import Machine
 
@@ -39,6 +41,26 @@ def _tell(vm: Machine, part: Value, mode: Value, node: ast.AST) -> None:
     method = vm.language.find_attribute_of(vm, part, "train")
     if method is not None:
         call_value(vm, method, Arguments([mode]), node)
+
+
+@contextmanager
+def evaluating(vm: Machine, module: Value, node: ast.AST) -> Iterator[None]:
+    """Everything in the block finds the module in evaluation; behind it each of its parts is in the mode that it was in."""
+    before: dict[Ref, Value] = {}
+    left = [module]
+    while left:
+        part = left.pop()
+        record = vm.record(part) if isinstance(part, Ref) else None
+        if isinstance(part, Ref) and isinstance(record, InstanceRecord) and part not in before:
+            before[part] = record.attrs.get(MODE, EITHER)
+            parts = children_of(vm, part)
+            left += [each for _, each in (known_children(vm, part) if parts is None else parts)]
+    _tell(vm, module, Const(False), node)
+    yield
+    for part, mode in before.items():
+        record = vm.record(part)
+        if isinstance(record, InstanceRecord) and MODE in record.attrs:
+            vm.replace(part, record.having({MODE: mode}))
 
 
 def _train(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:

@@ -256,3 +256,36 @@ class IncompatibleView(Rule):
 
     code = "SHP208"
     name = "incompatible-view"
+
+
+class NegativeStrides(Rule):
+    """An array of NumPy that PyTorch cannot read backwards.
+
+    ## What it finds
+    `torch.from_numpy`, `torch.tensor`, `torch.as_tensor` and batches of a `DataLoader` made of an array that was reversed
+    (`x[:, :, ::-1]`, `np.flip(x, 1)`) and not copied since.
+
+    ## Why it matters
+    The program stops at that line: `At least one stride in the given numpy array is negative`.
+
+    ## Example
+    ```py
+    import numpy as np
+    import torch
+
+    image = np.zeros((32, 32, 3), np.float32)
+    pixels = torch.from_numpy(image[:, :, ::-1])
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+    import torch
+
+    image = np.zeros((32, 32, 3), np.float32)
+    pixels = torch.from_numpy(image[:, :, ::-1].copy())
+    ```
+    """
+
+    code = "SHP209"
+    name = "negative-strides"

@@ -327,3 +327,37 @@ class WrongKind(Rule):
 
     code = "SHP310"
     name = "wrong-kind"
+
+
+class TooFewValues(Rule):
+    """A normalization over a single value.
+
+    ## What it finds
+    `BatchNorm` in training mode with one value per channel (a batch of 1 whose images have shrunk to 1x1), `InstanceNorm` of
+    images of 1x1, and `GroupNorm` with one value per group.
+
+    ## Why it matters
+    The program stops at that line: `Expected more than 1 value per channel when training`. Often it is the last batch of an
+    epoch, or the pooling branch of a segmentation model.
+
+    ## Example
+    ```py
+    import torch
+    from torch import nn
+
+    head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(64, 16, 1), nn.BatchNorm2d(16))
+    features = head(torch.randn(1, 64, 8, 8))
+    ```
+
+    ## Instead
+    ```py
+    import torch
+    from torch import nn
+
+    head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(64, 16, 1), nn.BatchNorm2d(16))
+    features = head(torch.randn(4, 64, 8, 8))
+    ```
+    """
+
+    code = "SHP311"
+    name = "too-few-values"

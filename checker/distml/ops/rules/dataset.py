@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import ShapeError
 from distml.ops.python.likeness import either
 from distml.ops.registry import find_op
+from distml.ops.rules.strides import require_forward
 from distml.shapes import Dim, Shape
 from distml.values import (
     NONE,
@@ -184,7 +185,8 @@ def batch_count(length: Dim | None, size: Dim | None, drop_last: bool | None) ->
 def collate(call: Call, item: Value, batch: Dim) -> Value:
     """A batch of items: torch.utils.data.default_collate."""
     if isinstance(item, Tensor):
-        strides = PACKED if item.strides == PACKED else None
+        require_forward(call, item)
+        strides = PACKED if item.lib == "torch" and item.strides == PACKED else None
         return Tensor("torch", call.facts.framed((batch,), call.shape(item)), item.dtype, strides=strides)
     kind = type(item.value).__name__ if isinstance(item, Const) else item.kind if isinstance(item, Prim) else None
     if isinstance(item, Num):

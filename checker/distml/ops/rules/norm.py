@@ -8,7 +8,7 @@ from distml.ops.rules.layers import known_shape
 from distml.shapes import Dim, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from distml.ops.call import Call
     from distml.values import Value
@@ -63,11 +63,27 @@ def require_two_axes(call: Call, input: Shape) -> Shape:
     return known
 
 
+def require_values(call: Call, input: Shape, dims: Sequence[Dim], what: str) -> None:
+    """There is more than one value to take a mean and a deviation of (SHP311)."""
+    if all(call.facts.dim(dim) == 1 for dim in dims):
+        call.fail(
+            "SHP311",
+            f"{call.text} normalizes each {what} by its own values, and in the input {call.show(input)} there is only one",
+            *call.notes(*dims),
+            hint="give it more than one, or call .eval() before where only one is expected"
+            if what == "channel"
+            else None,
+        )
+
+
 def group_norm(call: Call, input: Shape, groups: Value, vectors: Mapping[str, Value]) -> Shape:
     """torch.nn.functional.group_norm: the channels of axis 1 fall into equal groups."""
     input = per_channel(call, require_two_axes(call, input), 1, vectors)
     message = f"{call.text}: {{dim}} channels are not divisible by {{by}} groups"
-    call.require_divisible(call.facts.axis(input, 1), call.dim(groups), "SHP404", message)
+    channels, divisor = call.facts.axis(input, 1), call.dim(groups)
+    call.require_divisible(channels, divisor, "SHP404", message)
+    if input.dims is not None and channels is not None and divisor is not None:
+        require_values(call, input, (input.dims[0], channels // divisor, *input.dims[2:]), "group")
     return input
 
 

@@ -1,4 +1,4 @@
-"""Where the elements of a tensor lie in memory, and what `view` cannot do with them (SHP208).
+"""Where the elements of a tensor lie in memory, what `view` cannot do with them (SHP208), nor PyTorch (SHP209).
 
 A tensor is packed if its elements lie in the order of its axes without gaps. Views move, drop or thin out axes over the same
 memory; `view` asks for other axes over it, and there are some only where it need not step over a gap. The law of it: two
@@ -111,7 +111,7 @@ def packed(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], shape
 
 def _is_packed(call: Call, value: Value) -> bool:
     if isinstance(value, Tensor):
-        return value.strides == PACKED or value.shape.rank == 0
+        return (value.lib == call.lib and value.strides == PACKED) or value.shape.rank == 0
     if isinstance(value, Tup) or (isinstance(value, Ref) and isinstance(call.world.record(value), ListRecord)):
         items = call.items(value)
         return items is not None and all(_is_packed(call, item) for item in items)
@@ -250,7 +250,7 @@ def taken(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], shape:
     """`x[...]`: a view by integers, slices and new axes, and a copy by arrays."""
     source = _first(args, kwargs)
     strides = strides_of(call, source)
-    parts = None if strides is None or len(args) < 2 else parse(call, args[1], "torch")
+    parts = None if strides is None or len(args) < 2 else parse(call, args[1], call.lib)
     kinds = {"unknown"} if parts is None else {part.kind for part in parts}
     if strides is None or parts is None or not kinds <= {"int", "slice", "none", "dots"}:
         return PACKED if _is_packed(call, source) and "unknown" not in kinds else None
@@ -363,6 +363,20 @@ def _ends(dims: Sequence[Dim]) -> list[Dim]:
     for dim in reversed(dims):
         found.append(found[-1] * dim)
     return found
+
+
+def require_forward(call: Call, array: Value) -> None:
+    """Fail where PyTorch would have to take elements backwards (torch.from_numpy)."""
+    strides = strides_of(call, array) if isinstance(array, Tensor) and array.strides != PACKED else None
+    for axis, stride in enumerate(strides or ()):
+        ahead = (-call.facts.dim(stride)).low
+        if stride != 0 and ahead is not None and ahead >= 0 and call.shape(array).head[axis] != 0:
+            call.fail(
+                "SHP209",
+                f"{call.text}: axis {axis} of {call.show(array)} goes backwards in memory, and tensors cannot",
+                *(() if stride.origin is None else (Note("it is reversed here", stride.origin),)),
+                hint="copy it before: .copy()",
+            )
 
 
 def require_view(call: Call, source: Value, shape: Shape) -> None:

@@ -171,7 +171,8 @@ def kept(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result:
     if not isinstance(left, Tensor) or (call.lib != "torch" and (call.shape(left).rank or 0) == 0):
         return
     mine, made = _kind(left), promote((_kind(left), _kind(right)))
-    made = floating(made) if "div" in call.name and "floor" not in call.name else made
+    whole = "floor" in call.name or kwargs.get("rounding_mode", NONE) != NONE
+    made = floating(made) if "div" in call.name and not whole else made
     if mine in ORDER and made in ORDER and ORDER[made] > ORDER[mine]:
         message = f"the result would be {WORDS[made]}, and in place {_told(call, left)} stay {WORDS[mine]}"
         _fail(call, message, "assign the result anew (x = x / 2), or convert before")

@@ -14,6 +14,7 @@ from distml.ops.rules.elements import held, nested, written
 from distml.ops.rules.kinds import kind_of, promote
 from distml.ops.rules.ranges import range_content, range_kind, range_largest, range_length, spaced
 from distml.ops.rules.sizes import nonnegative, of_items, shape_from
+from distml.ops.rules.strides import require_forward
 from distml.ops.torch.dtypes import TENSOR_TYPES, asked_kind, into, kept, like, tensor_type
 from distml.ops.torch.nested_data import require_even
 from distml.shapes import Shape
@@ -115,6 +116,7 @@ def new_empty_strided(call: Call, self: Value, size: Value, stride: Value, *, dt
 def tensor(call: Call, data: Value, dtype: Value = NONE, **options: Value) -> Value:
     """torch.tensor(data, *, dtype=None): the elements of small lists are remembered."""
     kind = asked_kind(call, dtype, data_kind(call, data))
+    require_forward(call, data)
     shape = call.shape(_read(call, data))
     learned = options.get("requires_grad", FALSE) != FALSE  # an optimizer changes it
     content = None if learned else held(call, nested(call, data), kind, dtype)
@@ -175,6 +177,7 @@ def _legacy(call: Call, data: tuple[Value, ...], named: dict[str, Value], kind: 
         return call.tensor(shape_from(call, data[0]), kind)
     if isinstance(data[0], Opaque | Expr | Union):
         return call.unranked(kind)
+    require_forward(call, data[0])
     return call.tensor(call.shape(_read(call, data[0])), kind)
 
 
@@ -188,6 +191,7 @@ def new_tensor(call: Call, self: Value, data: Value, *, dtype: Value = NONE, **o
 def from_numpy(call: Call, ndarray: Value, **options: Value) -> Value:
     """torch.from_numpy(ndarray)"""
     kind = kind_of(ndarray)
+    require_forward(call, ndarray)
     return Tensor("torch", call.shape(ndarray), kind, content=kept(call, ndarray, kind))
 
 

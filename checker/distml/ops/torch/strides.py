@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.rules import strides as rules
-from distml.values import PACKED
+from distml.values import NONE, PACKED, Const, Num, Prim, Ref, Tup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from distml.values import Strides, Value
 
 FRESH = """
-    arange bernoulli empty eye full linspace logspace multinomial ones rand randint randn randperm tensor tril_indices
-    triu_indices zeros new_empty new_full new_ones new_tensor new_zeros addbmm addmm all amax amin any argmax argmin baddbmm
-    bmm count_nonzero cummax cummin cumprod cumsum embedding gather index_select layer_norm linear log_softmax logcumsumexp
-    masked_select mean mm prod softmax softmin std sum topk tril triu var
+    arange bernoulli empty eye full linspace logspace multinomial ones rand randint randn randperm tril_indices triu_indices
+    zeros new_empty new_full new_ones new_zeros addbmm addmm all amax amin any argmax argmin baddbmm bmm count_nonzero cummax
+    cummin cumprod cumsum embedding gather index_select layer_norm linear log_softmax logcumsumexp masked_select mean mm prod
+    softmax softmin std sum topk tril triu var
 """
 """Functions and methods whose result is packed, whatever it is made of."""
 OF_PACKED = """
@@ -85,6 +85,12 @@ LAYERS = {
 HOMES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.special")
 
 
+def from_data(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], shape: Shape) -> Strides | None:
+    """Packed where it is made of numbers; an array keeps its order."""
+    data = kwargs.get("data", args[-1] if call.name.endswith("new_tensor") and args[1:] else args[0] if args else NONE)
+    return PACKED if isinstance(data, Const | Num | Prim | Tup | Ref) else None
+
+
 def matmul(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], shape: Shape) -> Strides | None:
     """Packed; a matrix times a stack of them may be computed the other way round."""
     given = [call.shape(each).rank for each in (*args, *kwargs.values())]
@@ -101,6 +107,7 @@ FUNCTIONS = {
     rules.alike: ALIKE,
     rules.perhaps_same: PERHAPS_SAME,
     rules.elementwise: ELEMENTWISE,
+    from_data: "new_tensor tensor",
     matmul: "matmul __matmul__ __rmatmul__",
 }
 

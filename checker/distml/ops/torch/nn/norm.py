@@ -113,7 +113,13 @@ def _statistics(call: Call, features: Dim, affine: Value, tracked: Value, bias: 
         "num_batches_tracked": optional(call, tracked, Tensor("torch", Shape(()), "int")),
         "affine": affine,
         "track_running_stats": tracked,
+        "training": TRUE,
     }
+
+
+def _of_the_input(attrs: dict[str, Value]) -> bool:
+    """Whether it certainly normalizes by what the input itself has, and not by what was seen in training."""
+    return attrs.get("training") == TRUE or attrs.get("track_running_stats") == FALSE
 
 
 def _batch_layer(ranks: tuple[int, ...]) -> type:
@@ -146,6 +152,9 @@ def _batch_layer(ranks: tuple[int, ...]) -> type:
         def forward(call: Call, attrs: dict[str, Value], input: Value) -> Value:
             vectors = {name: given(call, attrs, name) for name in VECTORS}
             shape = rules.batch_norm(call, call.shape(input), ranks, vectors)
+            # SyncBatchNorm, of any rank, sees the values of other processes too.
+            if ranks and _of_the_input(attrs) and shape.dims is not None:
+                rules.require_values(call, shape, (shape.dims[0], *shape.dims[2:]), "channel")
             return call.tensor(shape, floating(call, input))
 
     return BatchNorm
@@ -182,6 +191,8 @@ def _instance_layer(count: int) -> type:
             shape = call.of_rank(call.shape(input), count + 1, count + 2, what="an input")
             vectors = {name: given(call, attrs, name) for name in VECTORS}
             shape = rules.per_channel(call, shape, -count - 1, vectors)
+            if _of_the_input(attrs) and shape.dims is not None:
+                rules.require_values(call, shape, shape.dims[-count:], "channel of each sample")
             return call.tensor(shape, floating(call, input))
 
     return InstanceNorm
