@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _PASSING = frozenset({"torch.nn.Identity", "torch.nn.Sequential"})
 """Layers that hand on whatever they are given."""
+_WORKED_ON = {"input": "a tensor", "ndarray": "an array"}
 _KINDS = {ListRecord: "a list", DictRecord: "a dict", SetRecord: "a set"}
 
 
@@ -45,17 +46,22 @@ def require_tensor(vm: Machine, name: str, rule: object, args: Sequence[Value], 
     if kind is None or rule is getattr(find_layer(name), "init", None):
         return
     if not vm.patches.dispatching and takes_input(name):
-        raise ShapeError("SHP307", f"{text} works on a tensor, gets {kind}")
+        raise ShapeError("SHP307", f"{text} works on {_WORKED_ON[_first_of(name)]}, gets {kind}")
 
 
 def takes_input(name: str) -> bool:
-    """Whether the first argument of a function or layer is torch's `input`."""
+    """Whether the first argument of a function or layer is torch's `input`, or an array for it."""
     if not name.startswith("torch.") or name.startswith("torch.Tensor.") or name in _PASSING:
         return False
+    return _first_of(name) in _WORKED_ON
+
+
+def _first_of(name: str) -> str:
+    """What the rule of a function or layer calls its first argument."""
     layer = find_layer(name)
     rule = find_op(name) if layer is None else getattr(layer, "forward", None)
     rule = getattr(rule, "__wrapped__", rule)
-    return rule is not None and rule.__code__.co_varnames[1 if layer is None else 2 :][:1] == ("input",)
+    return "" if rule is None else "".join(rule.__code__.co_varnames[1 if layer is None else 2 :][:1])
 
 
 def _kind(vm: Machine, value: Value) -> str | None:

@@ -17,7 +17,7 @@ from distml.ops.torch.create import size_given
 from distml.ops.torch.dtypes import asked_kind, into, like
 from distml.ops.torch.pointwise import written
 from distml.shapes import Shape
-from distml.values import Num, Tensor, Value
+from distml.values import Const, Num, Tensor, Value
 
 
 @op("torch.rand", "torch.randn")
@@ -45,6 +45,10 @@ def randint(
 ) -> Value:
     """torch.randint(low=0, high, size)"""
     given, first, end = (size, low, high) if size != NONE else (high, ZERO, low)
+    if isinstance(given, Const) and type(given.value) is int:
+        call.fail(
+            "SHP603", f"{call.text}: the size is a tuple, {given.value} is a number", hint=f"write ({given.value},)"
+        )
     made = call.tensor(shape_from(call, given), asked_kind(call, dtype, "int"))
     if made.dtype == "int" and made.shape.dims is not None and all(dim == 1 for dim in made.shape.dims):
         last = call.dim(end)
