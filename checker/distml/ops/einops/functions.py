@@ -6,6 +6,7 @@ https://einops.rocks/api/rearrange/ and the pages beside it.
 from __future__ import annotations
 
 from math import prod
+from typing import TYPE_CHECKING
 
 from distml.ops.call import UNKNOWN, Call
 from distml.ops.einops.matching import Match
@@ -14,8 +15,12 @@ from distml.ops.registry import op
 from distml.ops.rules import einsum as sums
 from distml.ops.rules.counts import divide
 from distml.ops.rules.join import parts_of, stack
+from distml.ops.rules.kinds import counted, if_float
 from distml.shapes import Dim, Shape
 from distml.values import Const, DictRecord, Ref, Tensor, Tup, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def made(call: Call, source: Value, shape: Shape) -> Tensor:
@@ -53,6 +58,14 @@ def rearrange(call: Call, tensor: Value, pattern: Value, **axes_lengths: Value) 
     return made(call, tensor, match.write(match.right))
 
 
+_REDUCED: dict[str, Callable[[str | None], str | None]] = {
+    **dict.fromkeys(("min", "max"), lambda kind: kind),
+    "sum": counted,
+    **dict.fromkeys(("any", "all"), lambda kind: "bool"),
+}
+"""A reduction, and the kind that it gives of a kind; of others it is known for floats."""
+
+
 @op("einops.reduce", "einops.einops.reduce")
 def reduce(call: Call, tensor: Value, pattern: Value, reduction: Value, **axes_lengths: Value) -> Value:
     """einops.reduce(tensor, pattern, reduction, **axes_lengths): a reduction may also be `rearrange` or `repeat`"""
@@ -70,8 +83,8 @@ def reduce(call: Call, tensor: Value, pattern: Value, reduction: Value, **axes_l
         match.fail(f"{', '.join(extra)} on the right only")
     match.read(input_shape(call, tensor))
     result = made(call, tensor, match.write(match.right))
-    averaged = kind not in ("min", "max", "sum")
-    return call.tensor(result.shape, None if averaged and result.dtype != "float" else result.dtype, result.lib)
+    told = _REDUCED.get(kind, if_float) if isinstance(kind, str) else if_float
+    return call.tensor(result.shape, told(result.dtype), result.lib)
 
 
 @op("einops.repeat", "einops.einops.repeat")

@@ -38,6 +38,11 @@ def floating(kind: str | None) -> str | None:
     return kind if kind in (None, "complex") else "float"
 
 
+def if_float(kind: str | None) -> str | None:
+    """The kind of a result that has the kind of the input where that has floats; of integers it may be either."""
+    return kind if kind in ("float", "complex") else None
+
+
 def real(kind: str | None) -> str | None:
     """The kind of an absolute value or a real part."""
     return "float" if kind == "complex" else kind

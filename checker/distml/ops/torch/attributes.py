@@ -11,7 +11,7 @@ from distml.ops.call import FALSE, NONE, UNKNOWN, Call
 from distml.ops.registry import attribute, op
 from distml.ops.rules.axes import axis_in
 from distml.ops.rules.elements import as_double, as_whole, plain, written
-from distml.ops.rules.kinds import kind_of, real
+from distml.ops.rules.kinds import counted, kind_of, real
 from distml.ops.rules.nested import nested
 from distml.ops.rules.one_value import require_number, require_truth
 from distml.ops.rules.ranks import rank_of
@@ -312,5 +312,5 @@ def sum_to_size(call: Call, self: Value, *size: Value) -> Value:
     """torch.Tensor.sum_to_size(*size)"""
     sizes = call.var_sizes(size)
     if sizes is None:
-        return call.unranked(kind_of(self))
-    return call.tensor(Shape(tuple(call.symbol("size") if d is None else d for d in sizes)), kind_of(self))
+        return call.unranked(counted(kind_of(self)))
+    return call.tensor(Shape(tuple(call.symbol("size") if d is None else d for d in sizes)), counted(kind_of(self)))

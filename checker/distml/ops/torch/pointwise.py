@@ -14,7 +14,7 @@ from distml.ops.call import NONE, Call, ShapeError
 from distml.ops.registry import op
 from distml.ops.rules import elements
 from distml.ops.rules.elements import combined, mapped
-from distml.ops.rules.kinds import floating, kind_of, promote, real
+from distml.ops.rules.kinds import counted, floating, kind_of, promote, real
 from distml.ops.rules.pointwise import elementwise, fits_into, ufunc, warn_difference
 from distml.ops.torch.dtypes import into
 from distml.values import Tensor, Value
@@ -88,7 +88,7 @@ _FLOAT = """acos acosh angle arccos arccosh arcsin arcsinh arctan arctanh asin a
 erf erfc erfinv exp exp2 expm1 i0 lgamma log log10 log1p log2 logit mvlgamma rad2deg reciprocal rsqrt sigmoid sin sinc
 sinh sqrt tan tanh celu selu elu"""
 _SAME = """ceil conj_physical fix floor frac nan_to_num neg negative relu round sgn sign
-square threshold trunc bitwise_not dropout alpha_dropout feature_dropout feature_alpha_dropout rrelu"""
+threshold trunc bitwise_not dropout alpha_dropout feature_dropout feature_alpha_dropout rrelu"""
 _KEPT = """positive conj resolve_conj resolve_neg hardshrink clone"""
 _SPECIAL = """bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc erfcx erfinv exp2 expit expm1 gammaln i0 i0e i1
 i1e log1p log_ndtr logit modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 multigammaln ndtr
@@ -97,6 +97,7 @@ ndtri psi scaled_modified_bessel_k0 scaled_modified_bessel_k1 sinc spherical_bes
 register(split(_FLOAT), _unary(floating))
 register(split("abs absolute"), _unary(real))
 register(split(_SAME), _unary(_same))
+register(["square"], _unary(counted))
 register(["logical_not"], _unary(_bool))
 op("torch.isnan", "torch.isinf", "torch.isfinite", "torch.isposinf", "torch.isneginf", "torch.isreal", "torch.signbit")(
     _unary(_bool)

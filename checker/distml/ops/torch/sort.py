@@ -12,7 +12,7 @@ from distml.ops.registry import op
 from distml.ops.rules import sort as rules
 from distml.ops.rules.axes import replace_axis
 from distml.ops.rules.elements import distinct, few, of_two
-from distml.ops.rules.kinds import kind_of
+from distml.ops.rules.kinds import if_float, kind_of
 from distml.ops.torch.blend import along, positions
 from distml.ops.torch.dtypes import into, like
 from distml.ops.torch.reduce import pair, register
@@ -247,7 +247,7 @@ def gradient(call: Call, input: Value, *, spacing: Value = NONE, dim: Value = NO
         count = shape.rank
     else:
         count = len(items) if items is not None else 1 if call.dim(dim) is not None else None
-    return call.unknown() if count is None else Tup((like(call, input),) * count)
+    return call.unknown() if count is None else Tup((call.tensor(shape, if_float(kind_of(input))),) * count)
 
 
 @op("torch.trapezoid", "torch.trapz")
@@ -257,8 +257,8 @@ def trapezoid(call: Call, y: Value, x: Value = NONE, *, dx: Value = NONE, dim: V
     at = call.axis(dim, shape.rank)
     spaced = NONE if x == NONE else call.shape(x)
     if shape.dims is None or at is None or (isinstance(spaced, Shape) and spaced.rank != 1 and spaced != shape):
-        return call.unranked(kind_of(y))
-    return call.tensor(Shape((*shape.dims[:at], *shape.dims[at + 1 :])), kind_of(y))
+        return call.unranked(if_float(kind_of(y)))
+    return call.tensor(Shape((*shape.dims[:at], *shape.dims[at + 1 :])), if_float(kind_of(y)))
 
 
 @register("corrcoef", "cov")
@@ -268,8 +268,8 @@ def cov(call: Call, input: Value, **options: Value) -> Value:
     side = shape.dims[0] if shape.dims is not None and len(shape.dims) == 2 else None
     if shape.dims is None or (side is not None and side != 1 and not side.differs(1)):
         # One variable gives a number, not a matrix.
-        return call.unranked(kind_of(input))
-    return call.tensor([] if side is None or side == 1 else [side, side], kind_of(input))
+        return call.unranked(if_float(kind_of(input)))
+    return call.tensor([] if side is None or side == 1 else [side, side], if_float(kind_of(input)))
 
 
 @op("torch.frexp", "torch.Tensor.frexp")
@@ -285,5 +285,5 @@ def cumulative_trapezoid(call: Call, y: Value, x: Value = NONE, *, dx: Value = N
     shape = call.shape(y)
     at = call.axis(dim, shape.rank)
     if shape.dims is None or at is None or (shape.dims[at].low or 0) < 1 or x != NONE:
-        return call.unranked(kind_of(y))
-    return call.tensor(Shape((*shape.dims[:at], shape.dims[at] - 1, *shape.dims[at + 1 :])), kind_of(y))
+        return call.unranked(if_float(kind_of(y)))
+    return call.tensor(Shape((*shape.dims[:at], shape.dims[at] - 1, *shape.dims[at + 1 :])), if_float(kind_of(y)))

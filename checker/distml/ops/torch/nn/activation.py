@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, MINUS_ONE, NONE, ONE, Call
 from distml.ops.registry import layer, op
 from distml.ops.rules.axes import axis_in, replace_axes
+from distml.ops.rules.kinds import if_float
 from distml.ops.rules.layers import attribute_of, floating, given, parameter, size
 from distml.ops.rules.norm import require_channels
 from distml.shapes import Dim, Shape
@@ -64,7 +65,7 @@ def _bind(parameters: dict[str, Value], args: tuple[Value, ...], kwargs: dict[st
 
 def same(call: Call, input: Value) -> Value:
     """A tensor of the shape of the input."""
-    return call.tensor(call.shape(input), call.dtype(input))
+    return call.tensor(call.shape(input), if_float(call.dtype(input)))
 
 
 def _keeping(parameters: dict[str, Value]) -> Callable[..., Value]:

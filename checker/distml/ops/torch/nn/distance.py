@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, NONE, ONE, ZERO, Call
 from distml.ops.registry import layer, op
 from distml.ops.rules import distance as rules
+from distml.ops.rules.kinds import if_float
 from distml.ops.rules.layers import given
 from distml.ops.rules.loss import reduced
 from distml.values import Const
@@ -42,7 +43,7 @@ def pairwise_distance(
     call: Call, x1: Value, x2: Value, p: Value = TWO, eps: Value = NONE, keepdim: Value = FALSE
 ) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pairwise_distance.html"""
-    return call.tensor(rules.row_distance(call, x1, x2, call.flag(keepdim)), call.dtype(x1))
+    return call.tensor(rules.row_distance(call, x1, x2, call.flag(keepdim)), if_float(call.dtype(x1)))
 
 
 @op("torch.nn.functional.pdist", "torch.pdist")
@@ -100,7 +101,7 @@ def margin_ranking_loss(
 ) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.margin_ranking_loss.html"""
     shape = rules.same_rank_loss(call, {"input1": input1, "input2": input2, "target": target})
-    return reduced(call, shape, reduction, (size_average, reduce), call.dtype(input1))
+    return reduced(call, shape, reduction, (size_average, reduce), if_float(call.dtype(input1)))
 
 
 @op("torch.nn.functional.cosine_embedding_loss")
@@ -116,7 +117,7 @@ def cosine_embedding_loss(
 ) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cosine_embedding_loss.html"""
     shape = rules.cosine_embedding(call, input1, input2, target)
-    return reduced(call, shape, reduction, (size_average, reduce), call.dtype(input1))
+    return reduced(call, shape, reduction, (size_average, reduce), if_float(call.dtype(input1)))
 
 
 @op("torch.nn.functional.triplet_margin_loss")
@@ -135,7 +136,7 @@ def triplet_margin_loss(
 ) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.triplet_margin_loss.html"""
     full = rules.same_rank_loss(call, {"anchor": anchor, "positive": positive, "negative": negative})
-    return reduced(call, rules.rows(call, full), reduction, (size_average, reduce), call.dtype(anchor))
+    return reduced(call, rules.rows(call, full), reduction, (size_average, reduce), if_float(call.dtype(anchor)))
 
 
 @op("torch.nn.functional.triplet_margin_with_distance_loss")
@@ -153,7 +154,7 @@ def triplet_margin_with_distance_loss(
     """torch.nn.functional.triplet_margin_with_distance_loss"""
     if call.is_none(distance_function):
         return triplet_margin_loss(call, anchor, positive, negative, reduction=reduction)
-    return reduced(call, call.facts.unknown_shape(), reduction, dtype=call.dtype(anchor))
+    return reduced(call, call.facts.unknown_shape(), reduction, dtype=if_float(call.dtype(anchor)))
 
 
 @op("torch.nn.functional.ctc_loss")

@@ -5,13 +5,15 @@ https://docs.pytorch.org/docs/stable/nn.functional.html#loss-functions
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, ONE, Call
 from distml.ops.registry import op
 from distml.ops.rules import loss as rules
+from distml.ops.rules.kinds import if_float
 from distml.shapes import Shape
-from distml.values import Const
+from distml.values import Const, Tensor
 
 if TYPE_CHECKING:
     from distml.values import Value
@@ -117,7 +119,8 @@ def poisson_nll_loss(
     reduction: Value = MEAN,
 ) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.poisson_nll_loss.html"""
-    return mse_loss(call, input, target, size_average, reduce, reduction)
+    made = mse_loss(call, input, target, size_average, reduce, reduction)
+    return replace(made, dtype=if_float(made.dtype)) if isinstance(made, Tensor) else made
 
 
 @op("torch.nn.functional.gaussian_nll_loss")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from distml.ops.call import FALSE, NONE, TRUE, Call
 from distml.ops.registry import layer, op
 from distml.ops.rules import norm as rules
+from distml.ops.rules.kinds import if_float
 from distml.ops.rules.layers import attribute_of, floating, given, optional, parameter, size
 from distml.shapes import Shape
 from distml.values import Const, Num, Tensor, Tup, Value
@@ -98,7 +99,7 @@ def local_response_norm(
     shape = call.facts.at_least(call.shape(input), 3)
     if shape is None:
         call.fail("SHP301", f"{call.text} needs an input with at least 3 axes, gets {call.show(input)}")
-    return call.tensor(shape, call.dtype(input))
+    return call.tensor(shape, if_float(call.dtype(input)))
 
 
 def _statistics(call: Call, features: Dim, affine: Value, tracked: Value, bias: Value = TRUE) -> dict[str, Value]:
