@@ -81,3 +81,44 @@ def test_a_layer_that_is_an_attribute_is_a_part(container: str) -> None:
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_what_may_be_a_layer_leaves_the_parts_open(container: str) -> None:
     assert errors_of("from elsewhere import made\n" + _program(container, "self.extra = made()", 5)) == []
+
+
+REMOVED = """import torch
+from torch import nn
+
+class Net(nn.Sequential):
+    def forward(self, x):
+        for part in self.{view}:
+            x = part(x)
+        return x
+
+def made():
+    net = Net()
+    for name, (inside, outside) in dict(first=(3, 4), second=(4, 5), third=(5, 6), last=(6, 7)).items():
+        net.add_module(name, nn.Linear(inside, outside))
+    return net
+
+net = made()
+{remove}
+net(torch.zeros(2, {width}))
+"""
+
+
+@pytest.mark.requires("torch")
+@pytest.mark.parametrize("view", ["_modules.values()", "children()", "_modules.copy().values()"])
+@pytest.mark.parametrize(
+    "remove, width",
+    [
+        ("del net[0]", 4),
+        ("del net[-1]", 3),
+        ("for _ in range(2):\n    del net[0]", 5),
+        ("for _ in range(len(net) - 1):\n    del net[0]", 6),
+        ("del net[-1]\nfor _ in range(2):\n    del net[0]", 5),
+        ("net.pop(0)", 4),
+        ("del net[0]\nassert not hasattr(net, 'second')\nnet.second = nn.Identity()", 4),
+    ],
+)
+def test_what_was_removed_is_no_part_any_more(view: str, remove: str, width: int) -> None:
+    good, bad = (REMOVED.format(view=view, remove=remove, width=each) for each in (width, 17))
+    assert runs(good) and errors_of(good) == []
+    assert fails(bad) and [error.code for error in errors_of(bad)] == ["SHP401"]

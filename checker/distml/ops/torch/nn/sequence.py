@@ -6,6 +6,7 @@ https://docs.pytorch.org/docs/stable/nn.html#containers
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, Call, ShapeError
@@ -254,8 +255,9 @@ def setitem(call: Call, self: Value, index: Value, module: Value) -> Value:
 
 @methods("__delitem__", "pop")
 def delitem(call: Call, self: Value, index: Value = Const(-1)) -> Value:
-    """Remove one child or a slice of them, and give it."""
+    """Remove one child or a slice of them, and give it; those that stay are named by their numbers."""
     record = children(call, self)
+    _forget_names(call, self, record)
     at = index.value if isinstance(index, Const) else None
     if record.items is None or not isinstance(at, int) or not -len(record.items) <= at < len(record.items):
         found = getitem(call, self, index)
@@ -265,6 +267,13 @@ def delitem(call: Call, self: Value, index: Value = Const(-1)) -> Value:
     found = items.pop(at)
     store(call, self, ListRecord(tuple(items)))
     return found
+
+
+def _forget_names(call: Call, self: Value, record: ListRecord) -> None:
+    own = call.world.record(self) if isinstance(self, Ref) else None
+    if isinstance(own, InstanceRecord) and isinstance(self, Ref) and record.items:
+        attrs = {name: value for name, value in own.attrs.items() if value not in record.items}
+        call.world.replace(self, replace(own, attrs=attrs))
 
 
 @methods("__add__")
