@@ -51,8 +51,10 @@ def _kind(value: Value | None) -> str | None:
 
 def _told(call: Call, value: Value) -> str:
     """`integers [3, 4]`"""
-    word = WORDS[_kind(value) or "float"]
-    return f"{word} {call.show(value)}" if isinstance(value, Tensor) else f"the {word[:-1]} {value!r}"
+    kind = _kind(value) or "float"
+    if isinstance(value, Tensor):
+        return f"{WORDS[kind]} {call.show(value)}"
+    return f"the {kind} {value.value}" if isinstance(value, Const) else f"one {kind}"
 
 
 def _given(args: Sequence[Value], kwargs: Mapping[str, Value], place: int, *names: str) -> Value | None:
@@ -72,7 +74,8 @@ def floats(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], resul
     """The first argument has floats, or complex numbers; a dtype may convert it."""
     input = _given(args, kwargs, 0, "input", "self")
     converted = kwargs.get("dtype", NONE) != NONE or any(isinstance(each, Lib | Opaque) for each in args[1:])
-    if isinstance(input, Tensor) and _kind(input) in WHOLE and not converted:
+    # Of a tensor without axes some functions have nothing to compute.
+    if isinstance(input, Tensor) and _kind(input) in WHOLE and not converted and input.shape.rank != 0:
         _fail(call, f"floats are needed, these are {_told(call, input)}", CONVERT)
 
 
@@ -116,6 +119,23 @@ def of_one_kind(*places: tuple[int, str]) -> Law:
             _fail(call, f"tensors of one kind are needed, these are {told}", "convert one of them: .float() or .long()")
 
     return law
+
+
+def contracted(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
+    """`einsum("ij,jk->ik", x, y)`: x and y are of one kind where it sums over an axis that both have; else they are converted."""
+    equation = args[0].value if args and isinstance(args[0], Const) else None
+    if not isinstance(equation, str) or len(args) != 3 or "->" not in equation:
+        return
+    sides, made = equation.replace(" ", "").split("->")
+    left, right = [side.replace(".", "") for side in sides.split(",")] if sides.count(",") == 1 else ("", "")
+    if any(label in right and label not in made and _is_long(call, args[1], left, label) for label in left):
+        of_one_kind()(call, args[1:], {}, result)
+
+
+def _is_long(call: Call, tensor: Value, side: str, label: str) -> bool:
+    """Whether an axis certainly has more than one element: over a single one nothing is summed."""
+    dims = call.shape(tensor).dims
+    return dims is not None and len(dims) == len(side) and dims[side.index(label)].differs(1)
 
 
 def gradients(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:

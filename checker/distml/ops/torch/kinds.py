@@ -23,8 +23,8 @@ LAYERS = """
     TransformerEncoderLayer
 """
 ONE_KIND = """
-    addbmm addmm addmv addr baddbmm bilinear bmm chain_matmul conv1d conv2d conv3d conv_transpose1d conv_transpose2d
-    conv_transpose3d dot einsum isclose linear matmul mm mv tensordot vdot __matmul__ __rmatmul__
+    addbmm addmm addmv baddbmm bilinear bmm chain_matmul conv1d conv2d conv3d conv_transpose1d conv_transpose2d
+    conv_transpose3d dot isclose linear matmul mm mv tensordot vdot __matmul__ __rmatmul__
 """
 PLACES = {
     "index_add index_copy": ((0, "self"), (3, "source")),
@@ -49,6 +49,7 @@ def _functions(names: str) -> list[str]:
 def _register() -> None:
     rules.add(rules.floats, *_functions(FLOATS), *(f"torch.nn.{name}" for name in LAYERS.split()))
     rules.add(rules.of_one_kind(), *_functions(ONE_KIND))
+    rules.add(rules.contracted, "torch.einsum", "torch.functional.einsum")
     for names, places in PLACES.items():
         rules.add(rules.of_one_kind(*places), *_functions(names), *_functions(" ".join(f"{n}_" for n in names.split())))
     rules.add(rules.gradients, *_functions(MADE))
