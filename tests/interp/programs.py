@@ -125,6 +125,17 @@ def errors_of(program: str, seen: Seen | None = None) -> list[Diagnostic]:
         return _errors(_checked(program))
 
 
+def errors_by_function(program: str) -> dict[str, list[Diagnostic]]:
+    """The errors that distml finds in the functions at the top of a program, by their names."""
+    starts = {
+        n: line[4:].partition("(")[0] for n, line in enumerate(program.splitlines(), 1) if line.startswith("def ")
+    }
+    found: dict[str, list[Diagnostic]] = {}
+    for error in errors_of(program):
+        found.setdefault(starts[max(start for start in starts if start <= error.span.line)], []).append(error)
+    return found
+
+
 def revealed(program: str) -> list[str]:
     """What distml says where a program asks for a shape."""
     return [each.text for each in _checked(program).revealed]

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from interp.programs import errors_of
+from interp.programs import errors_by_function, errors_of
 
 LAYERS = {
     "nn.BatchNorm1d(4)": ((1, 4), (2, 4), (1, 4, 1), (1, 4, 2)),
@@ -50,13 +50,9 @@ def test_layers_in_each_mode() -> None:
             names[f"f{place}"]()  # type: ignore[operator]
         except ValueError:
             failing.add(place)
-    program = "import torch\nfrom torch import nn\n\n" + "\n".join(functions)
-    lines = program.splitlines()
-    found = set()
-    for error in errors_of(program):
-        assert error.code == "SHP311", error
-        start = next(line for line in range(error.span.line - 1, 0, -1) if lines[line].startswith("def "))
-        found.add(int(lines[start][5:-3]))
+    errors = errors_by_function("import torch\nfrom torch import nn\n\n" + "\n".join(functions))
+    assert {error.code for each in errors.values() for error in each} == {"SHP311"}
+    found = {int(name[1:]) for name in errors}
     assert found == failing, [cases[place] for place in found ^ failing]
 
 

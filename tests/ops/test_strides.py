@@ -16,7 +16,7 @@ from distml.ops.rules.strides import LAWS, laid_out, strides_of
 from distml.shapes import Dim
 from distml.values import ListRecord, Many, Tensor, Tup, Value
 
-from interp.programs import errors_of
+from interp.programs import errors_by_function
 from ops.test_torch_samples import _named, _names
 from ops.torch_oracle import module_db, op_db
 from ops.view_chains import HEAD, programs, really
@@ -193,17 +193,8 @@ def test_views_fail_where_they_fail(seed: int) -> None:
         warnings.simplefilter("ignore")
         source = programs(seed, 250)
         failing = really(source)
-    text = f"{HEAD}\n" + "\n".join(source)
-    starts = dict(_functions(text))
-    found = set()
-    for error in errors_of(text):
-        assert error.code == "SHP208", error
-        found.add(starts[max(line for line in starts if line <= error.span.line)])
+    errors = errors_by_function(f"{HEAD}\n" + "\n".join(source))
+    assert {error.code for each in errors.values() for error in each} == {"SHP208"}
+    found = {*errors}
     assert found <= failing, found - failing
     assert len(found) >= 0.8 * len(failing) > 5, failing - found
-
-
-def _functions(text: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.startswith("def "):
-            yield number, line[4:].partition("(")[0]

@@ -13,7 +13,7 @@ import pytest
 from distml.ops import ShapeError
 from distml.ops.rules.wrong_kinds import LAWS, require_kinds
 
-from interp.programs import errors_of
+from interp.programs import errors_by_function
 from ops.kind_forms import HEADS, programs, really
 from ops.test_torch_samples import _named, _names
 from ops.torch_oracle import op_db
@@ -24,10 +24,13 @@ from ops.world import ScratchWorld, lift
 def test_what_fails_for_its_kinds(library: str) -> None:
     source = programs(library)
     failing = really(library, source)
-    text = HEADS[library] + "\n".join(source.values())
-    starts = {number: line[4:-3] for number, line in enumerate(text.splitlines(), 1) if line.startswith("def ")}
-    found = {starts[max(line for line in starts if line <= error.span.line)]: error for error in errors_of(text)}
-    told = [f"{source[name]}{error.code} {error.message}" for name, error in found.items() if name not in failing]
+    found = errors_by_function(HEADS[library] + "\n".join(source.values()))
+    told = [
+        f"{source[name]}{error.code} {error.message}"
+        for name, errors in found.items()
+        for error in errors
+        if name not in failing
+    ]
     assert not told, "\n".join(told)
     missed = failing - {*found}
     assert len(missed) < 0.1 * len(failing), "\n".join(source[name] for name in sorted(missed))

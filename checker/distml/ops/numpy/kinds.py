@@ -6,19 +6,17 @@ https://numpy.org/doc/stable/reference/ufuncs.html#casting-rules
 from __future__ import annotations
 
 from distml.ops.rules import wrong_kinds as rules
-
-IN_PLACE = "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__"
-BITS = "__and__ __or__ __xor__ __rand__ __ror__ __rxor__ __iand__ __ior__ __ixor__ __lshift__ __rshift__ __invert__"
+from distml.ops.rules.laws import spelled
 
 
 def _register() -> None:
     def methods(names: str) -> list[str]:
-        return [f"numpy.ndarray.{name}" for name in names.split()]
+        return spelled(["numpy.ndarray"], names)
 
-    rules.add(rules.no_floats, *methods(BITS))
+    rules.add(rules.no_floats, *methods(rules.BITS))
     rules.add(rules.no_bools, *methods("__neg__ __pos__"))
     rules.add(rules.no_two_bools, *methods("__sub__ __rsub__ __isub__"))
-    rules.add(rules.kept, *methods(IN_PLACE))
+    rules.add(rules.kept, *methods(rules.AUGMENTED))
 
 
 _register()

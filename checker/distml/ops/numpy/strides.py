@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.rules import strides as rules
+from distml.ops.rules.laws import NUMPY, given, spelled
 from distml.ops.rules.pointwise import UFUNCS
 from distml.values import NONE, PACKED, Const, Ref, Tup
 
@@ -30,16 +31,16 @@ ALL_AXES = {"flipud": Const(0), "fliplr": Const(1)}
 
 def as_array(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], shape: Shape) -> Strides | None:
     """The array itself, or one of its own where it is made of a list."""
-    data = args[0] if args else kwargs.get("a", NONE)
+    data = given(args, kwargs, 0, "a") or NONE
     return PACKED if isinstance(data, Tup | Ref) else rules.same(call, (data,), {}, shape)
 
 
 def flipped(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], shape: Shape) -> Strides | None:
     """A view that goes through some axes, or all of them, backwards."""
-    strides = rules.strides_of(call, args[0] if args else kwargs.get("m", NONE))
+    strides = rules.strides_of(call, given(args, kwargs, 0, "m") or NONE)
     if strides is None:
         return None
-    axis = ALL_AXES.get(call.name.rpartition(".")[2]) or (args[1] if len(args) > 1 else kwargs.get("axis", NONE))
+    axis = ALL_AXES.get(call.name.rpartition(".")[2]) or given(args, kwargs, 1, "axis") or NONE
     axes = tuple(range(len(strides))) if axis == NONE else call.axes(axis, len(strides))
     if axes is None:
         return None
@@ -59,9 +60,7 @@ LAWS = {
 
 def _register() -> None:
     for law, names in LAWS.items():
-        rules.LAWS.update(
-            dict.fromkeys((f"{home}.{name}" for home in ("numpy", "numpy.ndarray") for name in names.split()), law)
-        )
+        rules.LAWS.update(dict.fromkeys(spelled(NUMPY, names), law))
 
 
 _register()

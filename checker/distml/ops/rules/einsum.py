@@ -27,15 +27,20 @@ def einsum(call: Call, equation: str, shapes: Sequence[Shape]) -> Shape:
 
     An axis of size 1 meets any size of the same label, in both libraries.
     """
-    left, arrow, right = equation.replace(" ", "").partition("->")
-    operands = [_labels(call, text, equation) for text in left.split(",")]
+    operands, result = labels_of(call, equation)
     if len(operands) != len(shapes):
         call.fail(
             "SHP103",
             f"{call.text}: '{equation}' names {len(operands)} operands, {len(shapes)} are given",
         )
-    result = _labels(call, right, equation) if arrow else implicit(operands)
     return contract(call, f"'{equation}'", operands, shapes, result)
+
+
+def labels_of(call: Call, equation: str) -> tuple[list[Labels], Labels]:
+    """The labels of the operands and of the result; SHP103 for what is no label."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    operands = [_labels(call, text, equation) for text in left.split(",")]
+    return operands, _labels(call, right, equation) if arrow else implicit(operands)
 
 
 def _labels(call: Call, text: str, equation: str) -> Labels:

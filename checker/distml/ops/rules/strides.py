@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from distml.ops.call import Note
 from distml.ops.registry import find_attribute, find_op
 from distml.ops.rules.index_parts import parse
+from distml.ops.rules.laws import given
 from distml.shapes import Dim, Shape, Symbol
 from distml.values import NONE, PACKED, Const, Lib, ListRecord, Many, Num, Prim, Ref, Slice, Tensor, Tup
 
@@ -80,7 +81,7 @@ def _made(call: Call, shape: Shape, strides: Sequence[Dim]) -> Strides | None:
 
 
 def _first(args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
-    return args[0] if args else kwargs.get("input", kwargs.get("self", NONE))
+    return given(args, kwargs, 0, "input", "self") or NONE
 
 
 # --- what is made anew -------------------------------------------------------------------
@@ -105,8 +106,8 @@ def contiguous(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], s
 
 def packed(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], shape: Shape) -> Strides | None:
     """Packed where all tensors that it is made of are."""
-    given = (*args, *kwargs.values())
-    return PACKED if "memory_format" not in kwargs and all(_is_packed(call, each) for each in given) else None
+    values = (*args, *kwargs.values())
+    return PACKED if "memory_format" not in kwargs and all(_is_packed(call, each) for each in values) else None
 
 
 def _is_packed(call: Call, value: Value) -> bool:
@@ -178,11 +179,11 @@ def _in_symbols(dims: Sequence[Dim], strides: Sequence[Dim]) -> Strides | None:
 
 def elementwise(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], shape: Shape) -> Strides | None:
     """In the order that all tensors have, where they have one."""
-    given = (*args, *kwargs.values())
+    values = (*args, *kwargs.values())
     if packed(call, args, kwargs, shape) is not None:
         return PACKED
-    tensors = [each for each in given if isinstance(each, Tensor) and not _is_row(each.shape)]
-    if not tensors or not all(isinstance(each, Tensor | Const | Num | Prim) for each in given):
+    tensors = [each for each in values if isinstance(each, Tensor) and not _is_row(each.shape)]
+    if not tensors or not all(isinstance(each, Tensor | Const | Num | Prim) for each in values):
         return None
     first = tensors[0]
     one = all(each.strides == first.strides and each.shape == shape for each in tensors)
@@ -241,7 +242,7 @@ def dropped(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], shap
     strides = strides_of(call, _first(args, kwargs))
     if strides is None:
         return None
-    dim = args[1] if len(args) > 1 else kwargs.get("dim", kwargs.get("axis", Const(0)))
+    dim = given(args, kwargs, 1, "dim", "axis") or Const(0)
     axis = call.axis(dim, len(strides))
     return None if axis is None else _made(call, shape, [s.at(None) for i, s in enumerate(strides) if i != axis])
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from distml.ops.call import UNKNOWN
+from distml.ops.rules.einsum import labels_of
 from distml.ops.rules.index_parts import parse
 from distml.ops.rules.kinds import ORDER, floating, kind_of, promote
+from distml.ops.rules.laws import given
 from distml.ops.rules.pointwise import title
 from distml.values import NONE, Claimed, Const, Lib, Opaque, Tensor
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from distml.ops.call import Call
+    from distml.ops.rules.einsum import Labels
     from distml.values import Value
 
     Law = Callable[[Call, Sequence[Value], Mapping[str, Value], Any], None]
@@ -29,6 +33,10 @@ LAWS: dict[str, tuple[Law, ...]] = {}
 """The qualified names of functions, methods, operators and layers, and what they ask of kinds."""
 WORDS = {"bool": "bools", "int": "integers", "float": "floats", "complex": "complex numbers"}
 WHOLE = frozenset({"bool", "int"})
+BITS = "__and__ __or__ __xor__ __rand__ __ror__ __rxor__ __iand__ __ior__ __ixor__ __lshift__ __rshift__ __invert__"
+"""The operators of Python on bits."""
+AUGMENTED = "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__"
+"""Those that keep their left operand."""
 CONVERT = "convert it before: .float()"
 
 
@@ -57,12 +65,6 @@ def _told(call: Call, value: Value) -> str:
     return f"the {kind} {value.value}" if isinstance(value, Const) else f"one {kind}"
 
 
-def _given(args: Sequence[Value], kwargs: Mapping[str, Value], place: int, *names: str) -> Value | None:
-    if place < len(args):
-        return args[place]
-    return next((kwargs[name] for name in names if name in kwargs), None)
-
-
 def _fail(call: Call, message: str, hint: str) -> NoReturn:
     call.fail(CODE, f"{title(call)}: {message}", hint=hint)
 
@@ -72,7 +74,7 @@ def _fail(call: Call, message: str, hint: str) -> NoReturn:
 
 def floats(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
     """The first argument has floats, or complex numbers; a dtype may convert it."""
-    input = _given(args, kwargs, 0, "input", "self")
+    input = given(args, kwargs, 0, "input", "self")
     converted = kwargs.get("dtype", NONE) != NONE or any(isinstance(each, Lib | Opaque) for each in args[1:])
     # Of a tensor without axes some functions have nothing to compute.
     if isinstance(input, Tensor) and _kind(input) in WHOLE and not converted and input.shape.rank != 0:
@@ -111,8 +113,8 @@ def of_one_kind(*places: tuple[int, str]) -> Law:
     """The law that the tensors at these places, or all of them, are of one kind."""
 
     def law(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
-        given = [_given(args, kwargs, place, name) for place, name in places] or [*args, *kwargs.values()]
-        tensors = [each for each in given if isinstance(each, Tensor) and _kind(each) in ORDER]
+        chosen = [given(args, kwargs, place, name) for place, name in places] or [*args, *kwargs.values()]
+        tensors = [each for each in chosen if isinstance(each, Tensor) and _kind(each) in ORDER]
         other = next((each for each in tensors if _kind(each) != _kind(tensors[0])), None)
         if other is not None:
             told = f"{_told(call, tensors[0])} and {_told(call, other)}"
@@ -123,19 +125,20 @@ def of_one_kind(*places: tuple[int, str]) -> Law:
 
 def contracted(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
     """`einsum("ij,jk->ik", x, y)`: x and y are of one kind where it sums over an axis that both have; else they are converted."""
-    equation = args[0].value if args and isinstance(args[0], Const) else None
-    if not isinstance(equation, str) or len(args) != 3 or "->" not in equation:
+    equation = call.const(args[0], str) if len(args) == 3 else UNKNOWN
+    operands, result_labels = ([], None) if equation is UNKNOWN or "->" not in equation else labels_of(call, equation)
+    if result_labels is None or len(operands) != 2:
         return
-    sides, made = equation.replace(" ", "").split("->")
-    left, right = [side.replace(".", "") for side in sides.split(",")] if sides.count(",") == 1 else ("", "")
-    if any(label in right and label not in made and _is_long(call, args[1], left, label) for label in left):
+    left, right = operands
+    summed = [name for name in left.names if name in right.names and name not in result_labels.names]
+    if any(_is_long(call, args[1], left, name) for name in summed):
         of_one_kind()(call, args[1:], {}, result)
 
 
-def _is_long(call: Call, tensor: Value, side: str, label: str) -> bool:
+def _is_long(call: Call, tensor: Value, labels: Labels, name: str) -> bool:
     """Whether an axis certainly has more than one element: over a single one nothing is summed."""
     dims = call.shape(tensor).dims
-    return dims is not None and len(dims) == len(side) and dims[side.index(label)].differs(1)
+    return dims is not None and len(dims) == len(labels.names) and dims[labels.names.index(name)].differs(1)
 
 
 def gradients(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
@@ -152,7 +155,7 @@ def own_gradients(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value]
     gradients(
         call,
         args,
-        {"requires_grad": _given(args, kwargs, 1, "requires_grad") or Const(True)},
+        {"requires_grad": given(args, kwargs, 1, "requires_grad") or Const(True)},
         args[0] if args else None,
     )
 
@@ -162,7 +165,7 @@ def own_gradients(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value]
 
 def classes(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
     """The target of a classification has integers; of as many axes as the input, it may be probabilities."""
-    input, target = _given(args, kwargs, 0, "input"), _given(args, kwargs, 1, "target")
+    input, target = given(args, kwargs, 0, "input"), given(args, kwargs, 1, "target")
     if not isinstance(target, Tensor) or not isinstance(input, Tensor):
         return
     ranks = call.shape(input).rank, call.shape(target).rank
@@ -177,7 +180,7 @@ def classes(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], resu
 
 def shares(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
     """The target has floats."""
-    target = _given(args, kwargs, 1, "target")
+    target = given(args, kwargs, 1, "target")
     if isinstance(target, Tensor) and _kind(target) in WHOLE:
         _fail(call, f"the target has to be floats, these are {_told(call, target)}", CONVERT)
 

@@ -7,8 +7,8 @@ on some device is not in it.
 from __future__ import annotations
 
 from distml.ops.rules import wrong_kinds as rules
+from distml.ops.rules.laws import TORCH, spelled
 
-HOMES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.special")
 FLOATS = """
     adaptive_avg_pool2d adaptive_max_pool2d binary_cross_entropy binary_cross_entropy_with_logits cdist celu cross_entropy elu
     gelu glu group_norm hardshrink hardsigmoid hardswish instance_norm kl_div layer_norm leaky_relu log_softmax logsigmoid mean
@@ -34,27 +34,23 @@ PLACES = {
     "lerp": ((0, "self"), (1, "end")),
 }
 MADE = "arange empty eye full full_like linspace ones ones_like rand randint randn tensor zeros zeros_like"
-IN_PLACE = """
-    add_ div_ mul_ pow_ remainder_ sub_
-    __iadd__ __iand__ __ifloordiv__ __imod__ __imul__ __ior__ __ipow__ __isub__ __itruediv__ __ixor__
-"""
-BITS = "__and__ __or__ __xor__ __rand__ __ror__ __rxor__ __iand__ __ior__ __ixor__ __lshift__ __rshift__ __invert__"
+IN_PLACE = f"add_ div_ mul_ pow_ remainder_ sub_ {rules.AUGMENTED}"
 DIFFERENCES = "sub subtract rsub sub_ __sub__ __rsub__ __isub__ __neg__ __pos__ neg negative"
 
 
 def _functions(names: str) -> list[str]:
-    return [f"{home}.{name}" for home in HOMES for name in names.split()]
+    return spelled(TORCH, names)
 
 
 def _register() -> None:
-    rules.add(rules.floats, *_functions(FLOATS), *(f"torch.nn.{name}" for name in LAYERS.split()))
+    rules.add(rules.floats, *_functions(FLOATS), *spelled(["torch.nn"], LAYERS))
     rules.add(rules.of_one_kind(), *_functions(ONE_KIND))
     rules.add(rules.contracted, "torch.einsum", "torch.functional.einsum")
     for names, places in PLACES.items():
         rules.add(rules.of_one_kind(*places), *_functions(names), *_functions(" ".join(f"{n}_" for n in names.split())))
     rules.add(rules.gradients, *_functions(MADE))
     rules.add(rules.own_gradients, "torch.Tensor.requires_grad_", "torch.nn.Parameter", "torch.nn.parameter.Parameter")
-    rules.add(rules.no_floats, *_functions(BITS))
+    rules.add(rules.no_floats, *_functions(rules.BITS))
     rules.add(rules.no_bools, *_functions(DIFFERENCES))
     rules.add(rules.kept, *_functions(IN_PLACE))
     rules.add(rules.put, "torch.Tensor.__setitem__")

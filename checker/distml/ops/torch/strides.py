@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.rules import strides as rules
+from distml.ops.rules.laws import TORCH, spelled
 from distml.values import NONE, PACKED, Const, Num, Prim, Ref, Tup
 
 if TYPE_CHECKING:
@@ -82,7 +83,6 @@ LAYERS = {
     """,
     rules.viewed: "Flatten Unflatten",
 }
-HOMES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.special")
 
 
 def from_data(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], shape: Shape) -> Strides | None:
@@ -114,9 +114,9 @@ FUNCTIONS = {
 
 def _register() -> None:
     for law, names in (FUNCTIONS | VIEWS).items():
-        rules.LAWS.update(dict.fromkeys((f"{home}.{name}" for home in HOMES for name in names.split()), law))
+        rules.LAWS.update(dict.fromkeys(spelled(TORCH, names), law))
     for law, names in LAYERS.items():
-        rules.LAWS.update(dict.fromkeys((f"torch.nn.{name}" for name in names.split()), law))
+        rules.LAWS.update(dict.fromkeys(spelled(["torch.nn"], names), law))
 
 
 _register()
