@@ -72,6 +72,36 @@ IN_LOOPS = {
         "found = {'loss': loss.item(), 'right': right(out, b)}\nfor name in stats:\n    stats[name] += found[name]",
         "print({name: value / len(loader) for name, value in stats.items()}['loss'], stats['right'] / batches)",
     ),
+    "sums that counts of all data divide": (
+        "stats = {'loss': 0.0, 'right': 0.0}",
+        "found = {'loss': loss.item(), 'right': right(out, b)}\nfor name in stats:\n    stats[name] += found[name]",
+        "for name in stats:\n    stats[name] /= len(data) / 8\nprint(stats['loss'], stats['right'])",
+    ),
+    "sums that samples divide": (
+        "stats = {'loss': 0.0, 'right': 0.0}",
+        "found = {'loss': loss.item(), 'right': right(out, b)}\nfor name in found:\n    stats[name] += found[name] * len(a)",
+        "print(*[stats[name] / len(loader.dataset) for name in ('loss', 'right')])",
+    ),
+    "sums by names that are put together": (
+        "stats = {'the ' + name: 0.0 for name in ('loss', 'right')}",
+        "found = {'loss': loss.item(), 'right': right(out, b)}\nfor name in found:\n    stats['the ' + name] += found[name]",
+        "print(*(value / len(loader) for value in stats.values()))",
+    ),
+    "sums of what an object keeps": (
+        "stats = {'loss': 0.0, 'right': 0.0}",
+        "judge.see(out, b)\nfound = judge.latest()\nfor name in found:\n    stats[name] += float(found[name])",
+        "for name in stats.keys():\n    stats[name] /= batches * 8 / 8\nprint(*stats.values())",
+    ),
+    "sums of attributes": (
+        "stats = {'loss': 0.0, 'right': 0.0}",
+        "judge.see(out, b)\nfor name in ('loss', 'right'):\n    stats[name] += getattr(judge, name)",
+        "print(stats['loss'] / batches, stats['right'] / batches)",
+    ),
+    "a list of what an object keeps": (
+        "kept = []",
+        "judge.see(out, b)\nkept.append(judge.latest())",
+        "print(sum(each['loss'] for each in kept) / len(kept))",
+    ),
     "a dict made anew": (
         "stats = {'loss': 0.0, 'right': 0.0}",
         "found = {'loss': loss.item(), 'right': right(out, b)}\nstats = {k: v + found[k] for k, v in stats.items()}",
@@ -296,6 +326,18 @@ class State:
 
 
 history = []
+
+
+class Judge:
+    def see(self, out, b):
+        self.loss = nn.functional.mse_loss(out, b).item()
+        self.right = right(out, b)
+
+    def latest(self):
+        return {"loss": self.loss, "right": self.right}
+
+
+judge = Judge()
 """
 FORMS = {
     "in a script": "{above}\nfor epoch in range(2):\n{begin}\n    for i, (a, b) in enumerate(loader):\n{step}{turn}\n{end}\n",

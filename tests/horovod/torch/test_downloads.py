@@ -67,6 +67,15 @@ WAYS = {
     "\n\ndata = Pairs()",
     "a part": 'class Pairs:\n    def __init__(self):\n        self.data = MNIST("data", download=True)\n\n'
     "    def __len__(self):\n        return 16\n\n    def __getitem__(self, i):\n        return self.data[i]\n\n\ndata = Pairs()",
+    "by settings": 'given = {"train": True, "download": True}\n\ndata = MNIST("data", **given)',
+    "by one of many settings": 'given = {"a": {"download": True}, "b": {}}\n\ndata = MNIST("data", **given["ab"[0]])',
+    "by settings of a function": "def made(**given):\n    return MNIST('data', **given)\n\n\ndata = made(download=True)",
+    "by a parameter": "def made(fetch=True):\n    return MNIST('data', download=fetch)\n\n\ndata = made()",
+    "by a partial": 'from functools import partial\n\nmade = partial(MNIST, download=True)\ndata = made("data")',
+    "from a table": 'kinds = {"a": MNIST, "b": list}\ngiven = {"a": dict(download=True), "b": {}}\n\n'
+    'which = "ab"[0]\ndata = kinds[which]("data", **given[which])',
+    "asked for": 'import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument("--fetch", default=1)\n'
+    'data = MNIST("data", download=bool(parser.parse_args([]).fetch))',
     "tried": 'try:\n    data = MNIST("data", download=True)\nexcept RuntimeError:\n    data = MNIST("data")',
     "tried in a function": "def load():\n    try:\n        found = MNIST('data', download=True)\n    except RuntimeError:\n"
     "        found = MNIST('data')\n    return found\n\n\ndata = load()",

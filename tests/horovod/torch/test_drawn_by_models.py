@@ -50,6 +50,8 @@ KEPT = {
     "a shuffled list": "self.kept = list(range(64))\n        random.shuffle(self.kept)",
     "through a variable": "drawn = torch.randn(8)\n        self.kept = drawn / drawn.norm()",
     "by a function": "self.kept = projection(8)",
+    "a tensor that is filled": "self.kept = torch.empty(4, 8).normal_()",
+    "a tensor that is filled later": "self.kept = torch.FloatTensor(8).fill_(1).uniform_(-1, 1)",
     "a buffer that is not saved": 'self.register_buffer("kept", torch.randn(8), persistent=False)',
 }
 WEIGHTS = {
@@ -59,6 +61,8 @@ WEIGHTS = {
     "through a variable": "drawn = torch.randn(8)\n        self.kept = nn.Parameter(drawn)",
     "of an embedding": "self.kept = nn.Embedding.from_pretrained(torch.randn(8, 4))",
     "its data": "self.kept = nn.Linear(4, 8)\n        self.kept.weight.data = torch.randn(8, 4)",
+    "weights that are filled": "self.kept = nn.Linear(4, 8)\n        self.kept.weight.data.normal_(0, 0.02)",
+    "weights that are filled by a function": "self.kept = nn.Linear(4, 8)\n        nn.init.normal_(self.kept.weight)",
     "nothing": "self.kept = torch.zeros(8)",
 }
 APART = """
@@ -97,7 +101,15 @@ def test_weights_need_no_seed(name: str, backend: str) -> None:
     assert "seed(" not in rewritten(WEIGHTS[name], backend)
 
 
-DROPS = {"a layer": "nn.Dropout(0.5)(x)", "a function": "nn.functional.dropout(x, 0.5, self.training)"}
+DROPS = {
+    "a layer": "nn.Dropout(0.5)(x)",
+    "a function": "nn.functional.dropout(x, 0.5, self.training)",
+    "noise": "x + torch.randn_like(x)",
+    "noise that fills": "x + torch.empty(8, 4).normal_()",
+    "noise that fills what is like it": "x + x.new(x.size()).normal_()",
+    "noise that fills an old tensor": "x * torch.FloatTensor(8, 4).uniform_(0, 1)",
+    "noise behind a layer": "x * nn.Linear(4, 4)(x).data.new(8, 4).bernoulli_(0.5)",
+}
 
 
 @pytest.mark.parametrize("drop", DROPS.values(), ids=DROPS)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeGuard
 from distml.source.nodes import walk
 from distml.training.counting import BARS, COUNTS, RANGES
 from distml.training.remembered import remembered
+from distml.training.store import ANY
 from distml.training.syntax import nodes_in, targets_of
-from distml.training.values import Class, Foreign, Function
+from distml.training.values import NOTHING, Box, Class, Foreign, Function, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,6 +144,19 @@ def settings_of(call: ast.Call, program: Program) -> tuple[list[tuple[ast.Call, 
     if not configured:
         return [(call, call.func)], True
     return [(each, each.args[0]) for each in configured], all(each in configured for each in made)
+
+
+def told(call: ast.Call, name: str, program: Program) -> Values | None:
+    """What a call may give for a parameter by its name, also by `**` or `functools.partial`; None where that is unknown."""
+    given: list[Values] = []
+    for each in {call, *(made for made, _ in settings_of(call, program)[0])}:
+        given += [program.of(keyword.value) for keyword in each.keywords if keyword.arg == name]
+        for spread in (program.of(keyword.value) for keyword in each.keywords if keyword.arg is None):
+            boxes = [value for value in spread if isinstance(value, Box)]
+            given += [program.store.item(box, name) for box in boxes if {name, ANY} & program.store.keys(box)]
+            if not boxes or len(boxes) < len(spread):
+                return None
+    return NOTHING.union(*given) if all(given) else None
 
 
 def option_name(spellings: list[str], dest: str = "") -> str:

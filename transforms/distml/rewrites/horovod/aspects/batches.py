@@ -11,22 +11,40 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
+from distml.rewrites.horovod.aspects.filling import (
+    assigned,
+    by_first_axis,
+    default_of,
+    gone_along,
+    gone_through,
+    holder,
+    items_of,
+    set_anew,
+    stores,
+)
 from distml.rewrites.horovod.aspects.presence import set_in_turn
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.source.nodes import walk
 from distml.training.around import Looping, own_nodes
 from distml.training.callers import run_by
-from distml.training.callsites import argument, asks_for_items, draws, iterated, positional, takes_receiver, unmoved
+from distml.training.callsites import asks_for_items, draws, iterated, positional, takes_receiver, unmoved
 from distml.training.program import Program
-from distml.training.syntax import elements, mentions, method_name, names_in, nodes_in, root_of, values_given
-from distml.training.values import Box, Foreign, Instance, Module, Value
+from distml.training.store import ANY
+from distml.training.syntax import (
+    elements,
+    mentions,
+    method_name,
+    names_in,
+    nodes_in,
+    root_of,
+    values_given,
+)
+from distml.training.values import Box, Callable, Foreign, Instance, Module, Value
 
 How = Literal["grows", "extends", "items", "counts", "largest", "smallest", "anew", "object", "scattered", "opaque"]
 """By one item, by several, item by item, by one at a key of the data, as an extreme, as another container, by its own method,
 at keys that the data says, by a library that keeps something of it in its own way."""
 _JOINING = frozenset("append concatenate concat cat vstack hstack stack row_stack column_stack".split())
-_AXES = {"append": 2, "concatenate": 1, "concat": 1, "cat": 1, "stack": 1}
-"""At which place these are given the axis along which they join."""
 _ONE = frozenset({"append", "appendleft", "insert", "add"})
 _SEVERAL = frozenset({"extend", "extendleft"})
 _EXTREMES: dict[str, How] = {"max": "largest", "maximum": "largest", "min": "smallest", "minimum": "smallest"}
@@ -61,7 +79,13 @@ class Batches:
 
     def __init__(self, program: Program, uniform: Uniform, loop: Looping) -> None:
         self.program, self.uniform, self.loop = program, uniform, loop
-        self.frames = [*self._frames(Frame(loop, self._derived(loop, set()), {}, True), DEEPEST, set())]
+        self.kept: set[tuple[ast.ClassDef, str]] = set()
+        """The attributes of objects of the program in which the pass leaves something of a batch."""
+        size = -1
+        while size != len(self.kept):
+            size = len(self.kept)
+            self.frames = [*self._frames(Frame(loop, self._derived(loop, set()), {}, True), DEEPEST, set())]
+            self.kept |= {each for frame in self.frames for each in self._left(frame)}
 
     def fillings(self) -> Iterator[Filling]:
         """In the order of the text, those of functions last."""
@@ -74,7 +98,32 @@ class Batches:
 
     def of_batch(self, node: ast.AST, frame: Frame) -> bool:
         """Whether something is computed of a batch, and may differ between ranks."""
-        return mentions(node, frame.names) and not (isinstance(node, ast.expr) and self.uniform.holds(node))
+        return self._mentions(node, frame.names) and not (isinstance(node, ast.expr) and self.uniform.holds(node))
+
+    def _left(self, frame: Frame) -> Iterator[tuple[ast.ClassDef, str]]:
+        """The attributes to which code gives something of a batch."""
+        for node in own_nodes(frame.body, ast.Assign):
+            for target, value in (pair for each in node.targets for pair in assigned(each, node.value)):
+                if isinstance(target, ast.Attribute) and self.of_batch(value, frame):
+                    yield from self._attributes(target)
+
+    def _attributes(self, node: ast.AST) -> Iterator[tuple[ast.ClassDef, str]]:
+        """The attributes of objects of the program that an expression is, by the classes of these; `getattr` may give any."""
+        computed = isinstance(node, ast.Call) and "builtins.getattr" in self.program.names(node.func) and node.args
+        owner = node.value if isinstance(node, ast.Attribute) else computed[0] if computed else None
+        for cls in {each.type.node for each in self.program.of(owner) if isinstance(each, Instance)}:
+            yield from [(cls, node.attr)] if isinstance(node, ast.Attribute) else (k for k in self.kept if k[0] is cls)
+
+    def _mentions(self, node: ast.AST, names: frozenset[str] | set[str], depth: int = 2) -> bool:
+        """Whether something reads what holds something of a batch: a variable, or an attribute, by a method too."""
+        if mentions(node, names):
+            return True
+        parts = walk(node) if self.kept else ()
+        if any(not self.kept.isdisjoint(self._attributes(each)) for each in parts):
+            return True
+        asked = [each for call in parts if isinstance(call, ast.Call) for each in run_by(call, self.program)]
+        given = (each.value for function in asked if depth for each in own_nodes(function, ast.Return))
+        return any(each is not None and self._mentions(each, frozenset(), depth - 1) for each in given)
 
     # What is computed of a batch
 
@@ -91,13 +140,16 @@ class Batches:
         """The names that a statement gives something of a batch."""
         if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             target: ast.expr = node.target
-            if node is not body and not mentions(node.iter, names):
+            if node is not body and not self._mentions(node.iter, names):
                 return set()
             written = node.iter.elts if isinstance(node.iter, ast.Tuple | ast.List) and node is not body else []
             if written and isinstance(target, ast.Tuple):
                 pairs = [pair for row in written for pair in assigned(target, row)]
-                return {name for one, value in pairs if mentions(value, names) for name in names_in(one)}
-            return names_in(_items_of(iterated(node.iter, self.program), target))
+                return {name for one, value in pairs if self._mentions(value, names) for name in names_in(one)}
+            through = iterated(node.iter, self.program)
+            keys = isinstance(through, ast.Call) and through.func if method_name(through) == "keys" else None
+            keyed = keys.value if isinstance(keys, ast.Attribute) else through
+            return set() if self._has_known_keys(keyed) else names_in(items_of(through, target))
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
             drawn = asks_for_items(body, self.program) and draws(node.value)
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -105,7 +157,7 @@ class Batches:
             return {
                 name
                 for target, value in pairs
-                if drawn or (mentions(value, names) and not self.uniform.holds(value))
+                if drawn or (self._mentions(value, names) and not self.uniform.holds(value))
                 for name in (() if isinstance(target, ast.Subscript | ast.Attribute) else names_in(target))
             }
         return set()
@@ -161,14 +213,26 @@ class Batches:
         """Whether a loop within the pass has turns for what is in a batch."""
         if isinstance(loop, ast.While):
             return self.of_batch(loop.test, frame)
-        return any(self._lasts_by_batch(each, frame) for each in _gone_along(loop.iter))
+        return any(self._lasts_by_batch(each, frame) for each in gone_along(loop.iter))
 
     def _lasts_by_batch(self, iterable: ast.expr, frame: Frame) -> bool:
         """Whether a batch says how many items something gives."""
         func = iterable.func if isinstance(iterable, ast.Call) else None
         named = isinstance(func, ast.Attribute) and func.attr in ("items", "keys", "values")
-        written = isinstance(iterable, ast.Tuple | ast.List | ast.Dict)
+        written = isinstance(iterable, ast.Tuple | ast.List | ast.Dict) or self._has_known_keys(iterable)
         return self.of_batch(iterable, frame) and not named and not written
+
+    def _has_known_keys(self, node: ast.expr | None) -> bool:
+        """Whether something is a dict whose keys are all written out."""
+        values = self.program.of(node)
+        boxes = [each for each in values if isinstance(each, Box) and isinstance(each.node, ast.Dict)]
+        open_ = any(ANY in self.program.store.keys(box) for box in boxes)
+        return bool(boxes) and not open_ and all(each in boxes or self._is_missing(each) for each in values)
+
+    def _is_missing(self, value: Value) -> bool:
+        """Whether something is what a method gives that one of several classes does not have."""
+        call = value.node if isinstance(value, Foreign) else None
+        return isinstance(call, ast.Call) and any(isinstance(each, Callable) for each in self.program.of(call.func))
 
     # Where it is put
 
@@ -209,7 +273,7 @@ class Batches:
             yield from self._filling(target, how_far, [value], node, frame)
 
     def _put(self, node: ast.stmt, target: ast.Subscript, value: ast.expr, frame: Frame) -> Iterator[Filling]:
-        before = _default_of(value, ast.unparse(target.value))
+        before = default_of(value, ast.unparse(target.value))
         if before is not None and not self.of_batch(before, frame) and self._keyed_by_batch(target, frame):
             yield from self._filling(target, "counts", [before], node, frame)
         elif self.of_batch(value, frame):
@@ -231,7 +295,7 @@ class Batches:
             if name in _EXTREMES:
                 return _EXTREMES[name], rest_given
             if name in _JOINING:
-                return ("extends" if _by_first_axis(value, name) else "opaque"), rest_given
+                return ("extends" if by_first_axis(value, name) else "opaque"), rest_given
         return "anew", [value]
 
     def _replaced(self, node: ast.stmt, target: ast.Name, value: ast.expr) -> How | None:
@@ -249,7 +313,7 @@ class Batches:
 
     def _called(self, call: ast.Call, func: ast.Attribute, frame: Frame) -> Iterator[Filling]:
         given = values_given(call)
-        held, values = _holder(func), self.program.of(func.value)
+        held, values = holder(func), self.program.of(func.value)
         if held is None or not any(self.of_batch(each, frame) for each in given):
             return
         if any(isinstance(each, Module) or (isinstance(each, Foreign) and each.node is None) for each in values):
@@ -291,12 +355,12 @@ class Batches:
             place = place.value
         root = root_of(place)
         for _ in range(DEEPEST):
-            whole = _gone_through(root.id, frame.body) if root is not None else None
+            whole = gone_through(root.id, frame.body) if root is not None else None
             if whole is None:
                 break
             how = how if how in ("counts", "object", "opaque") else "scattered" if how == "extends" else "items"
             place, root = whole, root_of(whole)
-        if root is None or _set_anew(place, frame.body) or not self._began_before(root, place, frame):
+        if root is None or set_anew(place, frame.body) or not self._began_before(root, place, frame):
             return
         text = ast.unparse(place)
         if frame.body is not self.loop and root.id in frame.outside:
@@ -310,7 +374,7 @@ class Batches:
         """Whether the object that a place is, or is part of, was there before the loop."""
         if frame.body is self.loop:
             return self._outlasts(root.id, place)
-        if root.id in _stores(frame.body):
+        if root.id in stores(frame.body):
             return False
         return root.id not in frame.outside or self._outlasts(re.split(r"[.\[]", frame.outside[root.id])[0], place)
 
@@ -346,7 +410,7 @@ class Batches:
         key = place.slice
         if isinstance(key, ast.Constant):
             return True
-        set_here = _stores(frame.body) | _stores(self.loop)
+        set_here = stores(frame.body) | stores(self.loop)
         names = names_in(key)
         return isinstance(key, ast.Name | ast.Attribute) and not names & set_here and frame.body is self.loop
 
@@ -379,34 +443,6 @@ class Batches:
         )
 
 
-def _by_first_axis(call: ast.Call, name: str) -> bool:
-    """Whether more samples are joined to some: along another axis, a picture becomes wider."""
-    axis = argument(call, _AXES.get(name, -1), "axis", "dim")
-    return name != "column_stack" and (axis is None or (isinstance(axis, ast.Constant) and axis.value in (0, None)))
-
-
-def _holder(func: ast.Attribute) -> ast.expr | None:
-    """The place that a method is called on; what `setdefault` gives is an item."""
-    held: ast.expr = func.value
-    if isinstance(held, ast.Call) and isinstance(held.func, ast.Attribute) and held.func.attr == "setdefault":
-        held = ast.copy_location(ast.Subscript(held.func.value, held.args[0], ast.Load()), held)
-    return held if isinstance(held, ast.Name | ast.Attribute | ast.Subscript) else None
-
-
-def _set_anew(place: ast.expr, body: ast.AST) -> bool:
-    """Whether each run of some code makes a place, or what holds it, anew, or empties it: what was there is gone."""
-    held = ast.unparse(place)
-    for statement in getattr(body, "body", ()):
-        simple = isinstance(statement, ast.Expr | ast.Delete | ast.Assign)
-        if simple and ast.unparse(statement) in (f"{held}.clear()", f"del {held}[:]", f"{held}[:] = []"):
-            return True
-        for target in statement.targets if isinstance(statement, ast.Assign) else ():
-            text = ast.unparse(target)
-            if isinstance(target, ast.Attribute) and f"{held}.".startswith((f"{text}.", f"{text}[")):
-                return text not in {ast.unparse(each) for each in walk(statement.value)}
-    return False
-
-
 def _opaque(values: Iterable[Value]) -> bool:
     """Whether something is an object of a library whose insides nobody knows: a meter, but no container of Python.
 
@@ -418,15 +454,6 @@ def _opaque(values: Iterable[Value]) -> bool:
     return made and not any(isinstance(each, Box) for each in values)
 
 
-def assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What is assigned to what: `a, b = c, d` are two."""
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        for one, other in zip(target.elts, value.elts, strict=True):
-            yield from assigned(one, other)
-    else:
-        yield target, value
-
-
 def _elsewhere(value: ast.expr, frame: Frame) -> str:
     """What an argument is called where the loop stands; nothing where it has no name there."""
     root = root_of(value)
@@ -435,55 +462,4 @@ def _elsewhere(value: ast.expr, frame: Frame) -> str:
     text = ast.unparse(value)
     if root.id in frame.outside:
         return frame.outside[root.id] + text.removeprefix(root.id) if frame.outside[root.id] else ""
-    return "" if frame.outside and root.id in _stores(frame.body) else text
-
-
-def _gone_through(name: str, body: ast.AST) -> ast.expr | None:
-    """The container of which a variable only holds items, one in each turn of the loops in `body` that set it."""
-    loops = [each for each in own_nodes(body, ast.For) if name in names_in(each.target)]
-    stores = [each for each in own_nodes(body, ast.Name) if each.id == name]
-    if sum(isinstance(each.ctx, ast.Store) for each in stores) != len(loops):
-        return None
-    found = {ast.unparse(each): each for loop in loops if (each := item_of(loop.target, loop.iter, name))}
-    whole = next(iter(found.values())) if len(found) == 1 else None
-    return whole if isinstance(whole, ast.Name | ast.Attribute) else None
-
-
-def _gone_along(iterable: ast.expr) -> list[ast.expr]:
-    """What a loop goes through at once: `zip` and `enumerate` go through what they are given."""
-    if isinstance(iterable, ast.Call) and ast.unparse(iterable.func) in ("zip", "enumerate"):
-        return iterable.args
-    return [iterable]
-
-
-def item_of(target: ast.expr, iterable: ast.expr, name: str) -> ast.expr | None:
-    """What a part of a loop's target is an item of: `zip` and `enumerate` give items of what they are given."""
-    last = ast.unparse(iterable.func).rpartition(".")[2] if isinstance(iterable, ast.Call) else ""
-    if isinstance(iterable, ast.Call) and isinstance(target, ast.Tuple) and last in ("zip", "enumerate"):
-        parts = target.elts if last == "zip" else target.elts[1:]
-        pairs = [*zip(parts, iterable.args, strict=False)]
-        return next((found for part, each in pairs if (found := item_of(part, each, name)) is not None), None)
-    if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Attribute) and last in ("values", "items"):
-        part = target.elts[-1] if last == "items" and isinstance(target, ast.Tuple) else target
-        return item_of(part, iterable.func.value, name)
-    return iterable if any(each == name for each in names_in(target)) else None
-
-
-def _default_of(value: ast.expr, container: str) -> ast.expr | None:
-    """What is added to an item that may not be there yet, as in `counts.get(key, 0) + 1`."""
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        for one, other in ((value.left, value.right), (value.right, value.left)):
-            if isinstance(one, ast.Call) and ast.unparse(one.func) == f"{container}.get":
-                return other
-    return None
-
-
-def _items_of(iterable: ast.expr, target: ast.expr) -> ast.expr:
-    """The part of a loop's target that holds the items: `enumerate` counts in front of them, `items` names them."""
-    counts = isinstance(iterable, ast.Call) and ast.unparse(iterable.func).rpartition(".")[2] in ("enumerate", "items")
-    return target.elts[-1] if counts and isinstance(target, ast.Tuple) and len(target.elts) == 2 else target
-
-
-def _stores(body: ast.AST) -> set[str]:
-    """The names that are set in code."""
-    return {each.id for each in own_nodes(body, ast.Name) if isinstance(each.ctx, ast.Store)}
+    return "" if frame.outside and root.id in stores(frame.body) else text

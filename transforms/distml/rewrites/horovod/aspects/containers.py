@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from textwrap import indent
 from typing import Literal, NamedTuple, Protocol
 
-from distml.rewrites.horovod.aspects.batches import Batches, Filling, How, item_of
+from distml.rewrites.horovod.aspects.batches import Batches, Filling, How
+from distml.rewrites.horovod.aspects.filling import item_of
 from distml.rewrites.horovod.aspects.presence import only_where
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.uniform import Uniform

@@ -22,10 +22,10 @@ from distml.rewrites.horovod.plan import Note, Plan, Start, World
 from distml.source.nodes import SCOPES, walk
 from distml.training.around import block_of
 from distml.training.callers import leading_to, run_by
-from distml.training.callsites import argument, argument_for, called
+from distml.training.callsites import argument, argument_for, called, told
 from distml.training.program import Program
 from distml.training.syntax import is_literal, method_name, nodes_in, receiver_of, root_of, values_given
-from distml.training.values import Class, Foreign
+from distml.training.values import Class, Constant, Foreign
 
 _LOADS = re.compile(
     r"keras\.datasets\.\w+\.load_data|keras\.utils\.(data_utils\.)?get_file|keras\.applications\.(\w+\.)?[A-Z]\w+"
@@ -329,13 +329,12 @@ def downloads(call: ast.Call, program: Program) -> bool:
                 for each in walk(call.args[0])
             )
         if _LOADS.fullmatch(name):
-            return not (name.startswith("keras.applications") and _says(call, "weights", None))
+            weights = told(call, "weights", program) if name.startswith("keras.applications") else None
+            return not weights or any(each != Constant(None) for each in weights)
         if _SETS.fullmatch(name):
-            return _says(call, "download", True)
+            return _is_told(call, "download", program) or any(is_literal(each, True) for each in call.args[3:])
         if _MODELS.fullmatch(name):
-            return _says(call, "pretrained", True) or any(
-                k.arg == "weights" and not is_literal(k.value, None) for k in call.keywords
-            )
+            return _is_told(call, "pretrained", program) or _is_told(call, "weights", program)
     return False
 
 
@@ -348,8 +347,10 @@ def _made_of(call: ast.Call, program: Program) -> set[str]:
     return {*program.names(call.func), *below}
 
 
-def _says(call: ast.Call, name: str, value: object) -> bool:
-    return any(keyword.arg == name and is_literal(keyword.value, value) for keyword in call.keywords)
+def _is_told(call: ast.Call, name: str, program: Program) -> bool:
+    """Whether a call may be given something for a parameter that is neither None nor False."""
+    values = told(call, name, program)
+    return values is None or any(not isinstance(each, Constant) or each.value for each in values)
 
 
 def _wait(start: Start, world: World) -> str:

@@ -13,6 +13,11 @@ from distml.training.program import Program
 from distml.training.syntax import receiver_of
 from distml.training.values import Constant, Foreign
 
+_FILLED = (
+    r"torch\.(?!nn\.(?!functional\.|.*\(\)\(\)))[^?]*\."
+    r"(normal|uniform|bernoulli|random|exponential|log_normal|geometric|cauchy)_"
+)
+"""Methods that fill tensors with what they draw, but for the weights of layers."""
 DRAWS = re.compile(
     r"numpy\.random\.(?!seed|get_state|set_state|default_rng)[a-z_]+|random\.(?!seed|getstate|setstate)[a-z]+"
     r"|torch\.(randint|randperm|rand|randn|randn_like|rand_like|randint_like|normal|multinomial|bernoulli|poisson)"
@@ -21,13 +26,14 @@ DRAWS = re.compile(
     r"|sklearn\.(utils\.(\w+\.)?(shuffle|resample)|datasets\.make_\w+)|pandas\..*\.sample"
     r"|networkx\.(\w+\.)*\w*(random|gn[pm]_|erdos_renyi|barabasi_albert|watts_strogatz|powerlaw_cluster|stochastic_block|partition_graph)\w*"
     r"|torch_geometric\.datasets\.[\w.()\[\]]+\.shuffle|torchtext\.(legacy\.)?data\.(\w+\.)*\w*Iterator(\.splits)?"
+    rf"|{_FILLED}"
 )
 CHANCE = re.compile(
     r"torch\.nn\.(modules\.dropout\.|functional\.)?\w*[dD]ropout\w*"
     r"|torchvision\.transforms\.(v2\.|transforms\.)?(Random\w+|ColorJitter|AutoAugment|RandAugment|TrivialAugmentWide|AugMix|ElasticTransform)"
 )
 """Layers, functions and changes of pictures that do what chance says."""
-NOISE = re.compile(r"torch\.(rand|randn)(_like)?|torch\.(normal|bernoulli)")
+NOISE = re.compile(rf"torch\.(rand|randn)(_like)?|torch\.(normal|bernoulli)|{_FILLED}")
 _GENERATORS = {
     "sklearn": "numpy",
     "pandas": "numpy",

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from types import MappingProxyType
 
-from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.containers import Containers, Kept, Words, read_outside
+from distml.rewrites.horovod.aspects.filling import assigned
 from distml.rewrites.horovod.aspects.numbers import Numbers, is_text
 from distml.rewrites.horovod.aspects.reports import reports
 from distml.rewrites.horovod.aspects.totals import Shares, Totals
@@ -128,6 +128,8 @@ class Means:
             self.containers.put(loop, kept)
             if kept.way == "mean":
                 self.between(loop, kept.place, partial(self.containers.code, loop, kept), differentiable=True)
+                if self.totals is not None:
+                    self.totals.divide_items(loop, kept.place)
 
     def _code(self, node: ast.AST, place: str, whole: bool) -> str:
         return f"{place}{'[:]' if whole else ''} = {self.mean(node, place)}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.containers import chooses
+from distml.rewrites.horovod.aspects.filling import assigned
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.source.nodes import walk
 from distml.training.around import own_nodes, owner_of

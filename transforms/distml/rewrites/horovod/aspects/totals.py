@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from distml.rewrites.horovod.aspects.batches import assigned
 from distml.rewrites.horovod.aspects.containers import begins
+from distml.rewrites.horovod.aspects.filling import assigned
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
@@ -102,6 +102,18 @@ class Totals:
             for place in group & set(sums):
                 self._counts(told[place], loop, group, summed=place in whole, own=own)
         return whole
+
+    def divide_items(self, loop: Looping, container: str) -> None:
+        """Make what divides sums that a container holds, each of them a mean over the ranks, count the part of one."""
+        adding = [
+            each for place, values in _added(loop).items() if place.startswith(f"{container}[") for each in values
+        ]
+        if not adding or not self.shares.known(loop) or self._is_mean_already(loop, adding):
+            return
+        behind = self._behind(container, owner_of(loop, self.program), loop)
+        items = (each for each in behind if isinstance(each, ast.Subscript) and ast.unparse(each.value) == container)
+        for item in sorted({ast.unparse(each) for each in items}):
+            self._counts(self._told(item, loop), loop, {item}, summed=False, own=False)
 
     def _asks_for_sum(self, told: Told, loop: Looping, group: set[str]) -> bool:
         return told.shown or any(self._kind_of_all(each, loop, group) == "all" for each in told.divisors)

@@ -117,6 +117,7 @@ def _plan(study: Study, state: BatchState, plan: Plan) -> None:
         statistics.alike(sharded, state.keeps_statistics())
     statistics.estimate([loop for loop, _ in loaders.judging()], loaders)
     _report(study, plan, spelling, loaders, sharded)
+    loaders.samplers.read(loaders.sampled)
     decisions = Decisions(study, plan, spelling)
     decisions.agree()
     decisions.ask()

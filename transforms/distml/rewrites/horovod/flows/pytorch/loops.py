@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from distml.rewrites.horovod.aspects.batches import assigned
+from distml.rewrites.horovod.aspects.filling import assigned
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches, graded
 from distml.source.nodes import SCOPES, walk

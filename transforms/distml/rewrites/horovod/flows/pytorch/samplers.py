@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.orders import Orders
@@ -28,6 +28,10 @@ _SAME_ORDER = frozenset({"torch.utils.data.SequentialSampler", "torch.utils.data
 _RANDOM = frozenset({"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"})
 _SUBSET = frozenset({"torch.utils.data.SubsetRandomSampler", "torch.utils.data.sampler.SubsetRandomSampler"})
 _WEIGHTED = frozenset({"torch.utils.data.WeightedRandomSampler", "torch.utils.data.sampler.WeightedRandomSampler"})
+_KEPT = frozenset("dataset drop_last epoch num_replicas rank seed set_epoch shuffle".split())
+"""What a distributed sampler has itself."""
+_ELSEWHERE = {"indices": (_SUBSET, ".indices"), "data_source": (_RANDOM | _SAME_ORDER, "")}
+"""Attributes of samplers whose value is reached from the data set of the loader, by which samplers and how."""
 _APART = (ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp, ast.Lambda, ast.IfExp, ast.BoolOp)
 """Within these an expression may be evaluated more than once, or not at all."""
 
@@ -47,6 +51,8 @@ class Samplers:
         data, sampler = argument(maker, 0, "dataset"), argument(maker, 3, "sampler")
         if data is None or not self._is_plain(maker, data):
             return None
+        if not all(map(self._found_elsewhere, self._read_of.get(maker, ()))):
+            return None
         values = self.program.of(sampler)
         if sampler is not None and not (values and all(isinstance(v, Constant) and v.value is None for v in values)):
             return self._replaced(maker, data, sampler)
@@ -58,6 +64,34 @@ class Samplers:
         if spread is not None:
             return partial(self._spread, maker, data, spread) if isinstance(spread, ast.Name | ast.Attribute) else None
         return partial(self._plain, maker, data)
+
+    def read(self, sampled: set[ast.Call]) -> None:
+        """What the program reads of the samplers that `sampled` loaders had comes from their data sets."""
+        for each in {read for maker in sampled for read in self._read_of.get(maker, ())}:
+            assert isinstance(each.value, ast.Attribute)
+            code = f"{ast.unparse(each.value.value)}.dataset{_ELSEWHERE[each.attr][1]}"
+            self.plan.patch(each).wrap(each, code, SHARDED)
+
+    @cached_property
+    def _read_of(self) -> dict[ast.AST | None, list[ast.Attribute]]:
+        """Where attributes of a loader's sampler are asked for that a distributed one does not have, by the loader."""
+        found: dict[ast.AST | None, list[ast.Attribute]] = {}
+        for each in (node for unit in self.program.units.values() for node in nodes_in(unit.tree, ast.Attribute)):
+            if each.attr not in _KEPT and isinstance(each.value, ast.Attribute) and each.value.attr == "sampler":
+                for maker in self.loops.makers(each.value.value):
+                    found.setdefault(maker, []).append(each)
+        return found
+
+    def _found_elsewhere(self, read: ast.Attribute) -> bool:
+        """Whether an attribute of a sampler is reached without it, whichever loader has it."""
+        assert isinstance(read.value, ast.Attribute)
+        kinds, _ = _ELSEWHERE.get(read.attr, (frozenset(), ""))
+        makers = self.loops.makers(read.value.value)
+        if not kinds or len(makers) > 1 or not isinstance(read.ctx, ast.Load) or not self.plan.may_change(read):
+            return False
+        given = [argument(maker, 3, "sampler") for maker in makers]
+        made = {name for each in given for name in self.program.names(each)}
+        return not any(given) if read.attr == "data_source" and not made else {f"{kind}()" for kind in kinds} >= made
 
     def _is_plain(self, maker: ast.Call, data: ast.expr) -> bool:
         """Whether a call makes a loader of data with an index in a file that may change, and all that it is given is known."""

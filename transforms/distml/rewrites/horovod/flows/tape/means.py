@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from distml.rewrites.horovod.aspects import together
-from distml.rewrites.horovod.aspects.batches import assigned
+from distml.rewrites.horovod.aspects.filling import assigned
 from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.origins import parameter
 from distml.rewrites.horovod.aspects.scalars import scalar
