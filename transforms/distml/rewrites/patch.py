@@ -144,12 +144,6 @@ class Patch:
             self.requests.ends[owner].append(code)
         self._note(owner, note)
 
-    def parameter(self, function: ast.FunctionDef | ast.AsyncFunctionDef, code: str, note: Note) -> None:
-        """Give a function one more parameter, such as `first` or `first=False`, as its last that takes a position."""
-        if code not in self.requests.parameters[function]:
-            self.requests.parameters[function].append(code)
-        self._note(function, note)
-
     def free(self, name: str) -> str:
         """`name`, or that with a number, that means nothing in the file yet; it is taken from then on."""
         if self._names is None:

@@ -13,7 +13,7 @@ from distml.rewrites.holes import filled
 from distml.rewrites.model import BOM
 from distml.rewrites.positions import Place, code_of
 from distml.rewrites.requests import Around, Requests
-from distml.rewrites.snippets import expression_of, module_of, statement_of
+from distml.rewrites.snippets import expression_of, module_of
 from distml.rewrites.tree import placed
 from distml.source.file import SourceFile
 
@@ -99,7 +99,6 @@ class _Changer(cst.CSTTransformer):
         self._statements = places.translated(requests.statements)
         self._begins = places.translated(requests.begins)
         self._ends = places.translated(requests.ends)
-        self._parameters = places.translated(requests.parameters)
         owners = [owner for owner in {**self._begins, **self._ends} if isinstance(owner, cst.BaseCompoundStatement)]
         self._bodies: dict[cst.CSTNode, cst.CSTNode] = {owner.body: owner for owner in owners}
 
@@ -118,9 +117,6 @@ class _Changer(cst.CSTTransformer):
         if original_node in self._items:
             assert isinstance(updated, cst.List)
             updated = self._with_items(updated, self._items[original_node])
-        if original_node in self._parameters:
-            assert isinstance(updated, cst.FunctionDef)
-            updated = self._with_parameters(updated, self._parameters[original_node])
         for template in self._expressions.get(original_node, ()):
             assert isinstance(updated, cst.BaseExpression)
             updated = filled(template, updated, self._config)
@@ -193,27 +189,6 @@ class _Changer(cst.CSTTransformer):
         call = expression_of(f"f({code})", self._config)
         assert isinstance(call, cst.Call)
         return call.args[0]
-
-    def _with_parameters(self, function: cst.FunctionDef, code: Sequence[str]) -> cst.FunctionDef:
-        made = statement_of(f"def f({', '.join(code)}): pass", self._config)
-        assert isinstance(made, cst.FunctionDef)
-        new = list(made.params.params)
-        params = function.params
-        if not params.star_kwarg and not params.kwonly_params and isinstance(params.star_arg, cst.MaybeSentinel):
-            old = [*params.params]
-            if old:
-                old[-1] = old[-1].with_changes(comma=cst.Comma(whitespace_after=_between(old)))
-            return function.with_changes(params=params.with_changes(params=[*old, *new]))
-        if isinstance(params.star_arg, cst.MaybeSentinel) and not params.kwonly_params:
-            old = [
-                each.with_changes(comma=cst.Comma(cst.SimpleWhitespace(""), cst.SimpleWhitespace(" "))) for each in new
-            ]
-            return function.with_changes(params=params.with_changes(params=[*params.params, *old]))
-        last = [each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in new]
-        kwonly = [*params.kwonly_params]
-        if kwonly:
-            kwonly[-1] = kwonly[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
-        return function.with_changes(params=params.with_changes(kwonly_params=[*kwonly, *last]))
 
     def _suite(self, original: cst.SimpleStatementSuite, suite: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(suite, cst.SimpleStatementSuite)
@@ -401,7 +376,7 @@ def _without_comment(
     return space.first_line, space.with_changes(first_line=cst.TrailingWhitespace())
 
 
-def _between(old: Sequence[cst.Arg] | Sequence[cst.Param]) -> cst.BaseParenthesizableWhitespace:
+def _between(old: Sequence[cst.Arg]) -> cst.BaseParenthesizableWhitespace:
     """What stands behind the commas: a space, or the line break of the others without their comments."""
     comma = old[-2].comma if len(old) > 1 else None
     space = comma.whitespace_after if isinstance(comma, cst.Comma) else cst.SimpleWhitespace(" ")

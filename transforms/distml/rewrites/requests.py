@@ -36,11 +36,10 @@ class Requests:
     statements: dict[ast.stmt, Around] = field(default_factory=lambda: defaultdict(Around))
     begins: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
     ends: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
-    parameters: dict[ast.stmt, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def codes(self) -> Iterator[tuple[ast.AST, str]]:
         """The code that was asked for, with the nodes at which it is to stand."""
-        listed = (self.expressions, self.arguments, self.items, self.parameters)
+        listed = (self.expressions, self.arguments, self.items)
         yield from ((node, code) for asked in listed for node, codes in asked.items() for code in codes)
         inside = ((node.body[0], codes) for asked in (self.begins, self.ends) for node, codes in asked.items())  # type: ignore[attr-defined]
         yield from ((node, code) for node, codes in inside for code in codes)
@@ -52,7 +51,7 @@ class Requests:
 
     def change(self, changed: Callable[[ast.AST, str], str]) -> None:
         """Change the code that was asked for, by what `changed` makes of a node and its code."""
-        listed = (self.expressions, self.arguments, self.items, self.begins, self.ends, self.parameters)
+        listed = (self.expressions, self.arguments, self.items, self.begins, self.ends)
         for node, codes in (each for asked in listed for each in asked.items()):
             codes[:] = [changed(node, code) for code in codes]
         for call, named in self.keywords.items():

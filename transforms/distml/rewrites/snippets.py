@@ -16,12 +16,6 @@ def module_of(code: str, config: cst.PartialParserConfig) -> cst.Module:
 
 
 @lru_cache(_KEPT)
-def statement_of(code: str, config: cst.PartialParserConfig) -> cst.SimpleStatementLine | cst.BaseCompoundStatement:
-    """One statement."""
-    return cst.parse_statement(code, config)
-
-
-@lru_cache(_KEPT)
 def expression_of(code: str, config: cst.PartialParserConfig) -> cst.BaseExpression:
     """An expression."""
     return cst.parse_expression(code, config)
