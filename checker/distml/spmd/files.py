@@ -300,8 +300,10 @@ _further: WeakKeyDictionary[Project, frozenset[str]] = WeakKeyDictionary()
 
 
 def follow(words: frozenset[str], project: Project) -> None:
-    """Take calls by some names for communication too, in the files of a project that has not been looked at."""
-    _further[project] = words
+    """Take calls by some names for communication too, in the files of a project; what was known of these is found anew."""
+    if words != _further.get(project, frozenset()):
+        _further[project] = words
+        _known.pop(project, None)
 
 
 def facts_of(source: SourceFile, project: Project) -> FileFacts:
