@@ -33,16 +33,16 @@ _FUNCTIONS = frozenset(
     }
 )
 
+_SAYS: dict[type[ast.AST], str] = {ast.Await: "waits (`await`)", ast.Yield: "yields", ast.YieldFrom: "yields"}
+
 
 def effect(condition: ast.expr, bound: frozenset[str]) -> str | None:
     """What evaluating `condition` may do beside giving a value, None if nothing; `bound` are names the file defines."""
     for node in walk(condition):
         if isinstance(node, ast.NamedExpr):
             return f"assigns `{ast.unparse(node.target)}`"
-        if isinstance(node, ast.Await):
-            return "waits (`await`)"
-        if isinstance(node, ast.Yield | ast.YieldFrom):
-            return "yields"
+        if type(node) in _SAYS:
+            return _SAYS[type(node)]
         if isinstance(node, ast.Call) and not _reads(node.func, bound):
             return f"calls `{ast.unparse(node.func)}`"
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod):

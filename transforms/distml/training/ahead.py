@@ -50,7 +50,7 @@ class Ahead:
         """Whether a function is run by what it is given to: `sorted(rows, key=lambda row: random())`."""
         above = self.program.parent(function)
         call = self.program.parent(above) if isinstance(above, ast.keyword) else above
-        return isinstance(call, ast.Call) and any(n.startswith("builtins.") for n in self.program.names(call.func))
+        return any(n.startswith("builtins.") for n in self.program.callee(call))
 
     def _behind(self, node: ast.AST) -> bool:
         """Whether a statement of a script comes after one that trains, in the same block or in one around it."""

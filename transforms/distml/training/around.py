@@ -10,6 +10,7 @@ from typing import TypeVar, overload
 
 from distml.source.nodes import SCOPES, own_nodes_of
 from distml.training.program import Program
+from distml.training.values import Function
 
 Looping = ast.For | ast.AsyncFor | ast.While
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -43,15 +44,13 @@ def turns_around(node: ast.AST, program: Program) -> Iterator[Looping | ast.comp
 
     What a loop goes through and its `else` are run once.
     """
-    below: ast.AST = node
-    for above in program.ancestors(node):
+    for below, above in program.around(node):
         if isinstance(above, SCOPES):
             return
         if isinstance(above, LOOPS) and below is not getattr(above, "iter", None) and below not in above.orelse:
             yield above
         elif isinstance(above, COMPREHENSIONS) and below is above.elt:
             yield from above.generators
-        below = above
 
 
 def loops_around(node: ast.AST, program: Program) -> Iterator[Looping]:
@@ -80,6 +79,20 @@ def ends_process(node: ast.AST, program: Program) -> bool:
 def is_exit(node: ast.AST, program: Program) -> bool:
     """Whether a call ends the process."""
     return isinstance(node, ast.Call) and program.matches(node.func, _EXITS)
+
+
+def arms(node: ast.AST, program: Program) -> Iterator[tuple[ast.If | ast.IfExp, bool]]:
+    """The conditions in an arm of which a node stands, innermost first, and whether they hold there."""
+    for below, above in program.around(node):
+        if isinstance(above, ast.If | ast.IfExp) and below is not above.test:
+            yield above, below in above.body if isinstance(above, ast.If) else below is above.body
+
+
+def returned(function: Function) -> list[ast.expr]:
+    """The expressions that a function gives back."""
+    if isinstance(function, ast.Lambda):
+        return [function.body]
+    return [each.value for each in own_nodes(function, ast.Return) if each.value is not None]
 
 
 def between(node: ast.AST, outer: ast.AST, program: Program) -> Iterator[ast.AST]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Callable as Function
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from distml.training.program import Program
 from distml.training.remembered import remembered
+from distml.training.syntax import closure, nodes_in
 from distml.training.values import Callable, Class, Instance, Value
 
 _CALLED = ("__call__", "forward", "call")
@@ -34,19 +37,25 @@ def upwards(nodes: Iterable[ast.AST], program: Program, direct: bool = False) ->
 
     Unless `direct`, what makes or calls an object counts as a call of the methods that it runs.
     """
-    waiting, seen = list(nodes), set[ast.AST]()
-    while waiting:
-        node = waiting.pop()
-        yield node
-        function = program.function(node)
-        if function is not None and function not in seen:
-            seen.add(function)
-            waiting += program.calling(function) if direct else leading_to(function, program)
+    calls = program.calling if direct else partial(leading_to, program=program)
+    return closure(nodes, lambda node: calls(program.function(node)))
 
 
-def run_by(call: ast.Call, program: Program) -> list[ast.AST]:
-    """The functions of the program that a call can run."""
-    return [function for value in program.of(call.func) for function in _run_by(value, program)]
+def run_by(call: ast.AST | None, program: Program) -> list[ast.AST]:
+    """The functions of the program that a call can run; none for what is no call."""
+    values = program.of(call.func) if isinstance(call, ast.Call) else ()
+    return [function for value in values for function in _run_by(value, program)]
+
+
+def run_from(
+    nodes: Iterable[ast.AST], program: Program, counts: Function[[ast.Call], bool] = lambda _: True
+) -> Iterator[ast.AST]:
+    """The functions of the program that run where some nodes do, by calls that count, and those that run in them, each once."""
+
+    def called(node: ast.AST) -> Iterator[ast.AST]:
+        return (function for call in nodes_in(node, ast.Call) if counts(call) for function in run_by(call, program))
+
+    return closure((function for node in nodes for function in called(node)), called)
 
 
 def _run_by(value: Value, program: Program) -> Iterator[ast.AST]:

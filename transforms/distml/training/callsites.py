@@ -22,11 +22,14 @@ _PAIRING = frozenset({"enumerate", "zip"})
 _DEEPEST = 4
 
 
-def called(call: ast.Call, program: Program) -> str:
-    """The last part of the path of what is called: `tqdm` for `from tqdm import tqdm as bar`; nothing for the program's own.
+def called(call: ast.AST | None, program: Program) -> str:
+    """The last part of the path of what is called: `tqdm` for `from tqdm import tqdm as bar`; nothing for the program's own,
+    and for what is no call.
 
     A method of something nobody knows is called what is written.
     """
+    if not isinstance(call, ast.Call):
+        return ""
     paths = {v.name.rpartition(".")[2] for v in program.of(call.func) if isinstance(v, Foreign)}
     if known := sorted(path for path in paths if not path.startswith("?")):
         return known[0]
@@ -69,7 +72,7 @@ def iterated(node: ast.expr, program: Program) -> ast.expr:
             node = node.args[0]
             continue
         made = [*stored(node, program)] if isinstance(node, ast.Name | ast.Attribute) else []
-        if len(made) != 1 or not isinstance(made[0], ast.Call) or called(made[0], program) not in BARS | _PAIRING:
+        if len(made) != 1 or called(made[0], program) not in BARS | _PAIRING:
             break
         node = made[0]
     return node
@@ -77,15 +80,13 @@ def iterated(node: ast.expr, program: Program) -> ast.expr:
 
 def is_range(node: ast.AST | None, program: Program) -> TypeGuard[ast.Call]:
     """Whether something counts up to an end that it is given; a data set of numbers is data."""
-    known = isinstance(node, ast.Call) and called(node, program) in RANGES
-    return known and not any(".data." in name for name in program.names(getattr(node, "func", None)))
+    return called(node, program) in RANGES and not any(".data." in name for name in program.callee(node))
 
 
 def asks_for_items(loop: ast.AST, program: Program) -> bool:
     """Whether a loop goes through no data, but may ask for it: `while`, or `for step in range(...)`."""
     through = loop.iter if isinstance(loop, ast.For) else None
-    counts = isinstance(through, ast.Call) and called(through, program) in COUNTS
-    return isinstance(loop, ast.While) or counts
+    return isinstance(loop, ast.While) or called(through, program) in COUNTS
 
 
 def draws(node: ast.AST) -> bool:
@@ -109,6 +110,12 @@ def argument_for(call: ast.Call, function: Function, name: str, program: Program
     names = positional(function)
     at = names.index(name) - takes_receiver(call, function, program) if name in names else -1
     return argument(call, at, name)
+
+
+def given_by(call: ast.Call, function: Function, program: Program) -> dict[str, ast.expr]:
+    """What a call gives for the parameters of a function of the program, by keyword or place, as far as it is written out."""
+    names = positional(function)[takes_receiver(call, function, program) :]
+    return dict(zip(names, call.args, strict=False)) | {each.arg: each.value for each in call.keywords if each.arg}
 
 
 def default_of(function: Function, name: str) -> ast.expr | None:

@@ -28,12 +28,7 @@ _LOOKS_UP = re.compile(
 
 def only_as_script(node: ast.AST, program: Program) -> bool:
     """Whether a node stands where only the script comes to: in the body of `if __name__ == "__main__":`."""
-    inner = node
-    for above in program.ancestors(node):
-        if runs_as_script(above) and inner in above.body:
-            return True
-        inner = above
-    return False
+    return any(runs_as_script(above) and inner in above.body for inner, above in program.around(node))
 
 
 @remembered

@@ -14,6 +14,8 @@ import sys
 from collections import abc, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
+from itertools import chain, pairwise
+from typing import TypeVar
 
 from distml.diagnostics.model import Span
 from distml.source.file import SourceFile
@@ -26,10 +28,24 @@ from distml.training.idle import unnamed
 from distml.training.remembered import Keeper, remembered
 from distml.training.statements import Statements, library
 from distml.training.store import Store
-from distml.training.syntax import nodes_in, only_in_script, values_given
+from distml.training.syntax import closure, nodes_in, only_in_script, values_given
 from distml.training.unit import Unit
-from distml.training.values import NOTHING, Box, Callable, Class, Foreign, Instance, Module, Values, canonical
+from distml.training.values import (
+    NOTHING,
+    Box,
+    Callable,
+    Class,
+    Foreign,
+    Function,
+    Instance,
+    Module,
+    Value,
+    Values,
+    canonical,
+)
 
+_Node = TypeVar("_Node", bound=ast.AST)
+_ANY = re.compile(".*")
 PASSES = 12
 MOST_MODULES = 60
 MOST_STEPS = 300_000
@@ -251,6 +267,35 @@ class Program(Statements, Keeper):
                 found |= {base.name + "()" for base in self.lineage(value.type) if isinstance(base, Foreign)}
         return frozenset(found)
 
+    def functions(self, node: ast.AST | None) -> list[Function]:
+        """The functions of the program that an expression can stand for."""
+        return [value.node for value in self.of(node) if isinstance(value, Callable)]
+
+    def classes(self, node: ast.AST | None) -> list[Class]:
+        """The classes of the program whose objects an expression can stand for."""
+        return [value.type for value in self.of(node) if isinstance(value, Instance)]
+
+    def made(self, node: ast.AST | None, paths: re.Pattern[str] = _ANY) -> list[ast.Call]:
+        """The calls of libraries that make what an expression can stand for, if its whole path is one of `paths`."""
+        values = (value for value in self.of(node) if isinstance(value, Foreign) and paths.fullmatch(value.name))
+        return [value.node for value in values if isinstance(value.node, ast.Call)]
+
+    def own_bases(self, owner: Class) -> list[ast.ClassDef]:
+        """A class of the program and those of the program that it is derived from."""
+        return [base.node for base in self.lineage(owner) if isinstance(base, Class)]
+
+    def library_bases(self, owner: Class) -> list[str]:
+        """The paths of the classes of libraries that a class of the program is derived from."""
+        return [base.name for base in self.lineage(owner) if isinstance(base, Foreign)]
+
+    def held(self, values: Iterable[Value]) -> set[Value]:
+        """What the containers among some values hold."""
+        return {each for value in values if isinstance(value, Box) for each in self.store.item(value)}
+
+    def callee(self, node: ast.AST | None) -> frozenset[str]:
+        """The names of what a call calls, as `names` gives them; none for what is no call."""
+        return self.names(node.func) if isinstance(node, ast.Call) else frozenset()
+
     def matches(self, node: ast.AST | None, paths: re.Pattern[str]) -> bool:
         """Whether an expression can stand for something of a library whose whole path is one of `paths`."""
         return any(map(paths.fullmatch, self.names(node)))
@@ -260,9 +305,9 @@ class Program(Statements, Keeper):
         files = {unit: number for number, unit in enumerate(self.units.values())}
         return sorted(calls, key=lambda each: (files[self.unit(each)], each.lineno, each.col_offset))
 
-    def calling(self, function: ast.AST) -> list[ast.Call]:
-        """The calls that can reach a function of the program."""
-        return self._calls.get(function, [])
+    def calling(self, function: ast.AST | None) -> list[ast.Call]:
+        """The calls that can reach a function of the program; none for the code of a module."""
+        return self._calls.get(function, []) if function is not None else []
 
     def calls_of(self, *names: str, method: bool = False) -> Iterator[ast.Call]:
         """The calls of something with one of these paths; with `method`, of any path that ends in `.name`."""
@@ -280,6 +325,14 @@ class Program(Statements, Keeper):
                 found["." + name.rpartition(".")[2]].append(number)
         return found
 
+    def nodes(self, kind: type[_Node]) -> Iterator[_Node]:
+        """The nodes of one kind in all modules."""
+        return (each for unit in self.units.values() for each in nodes_in(unit.tree, kind))
+
+    def owner(self, name: ast.Name, *, writing: bool = False) -> ast.AST | None:
+        """The function, class or module to which a variable belongs; None for what nothing in the file binds."""
+        return self.unit(name).lexical.owner_at(name.id, name, writing=writing)
+
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node around a node."""
         return self.unit(node).lexical.parents.get(node)
@@ -287,6 +340,10 @@ class Program(Statements, Keeper):
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, innermost first."""
         return self.unit(node).lexical.ancestors(node)
+
+    def around(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+        """The nodes around a node, innermost first, each behind the part of it in which the node is."""
+        return pairwise(chain((node,), self.ancestors(node)))
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """The statement a node is part of, itself if it is one."""
@@ -309,19 +366,10 @@ class Program(Statements, Keeper):
         What functions of the program compute counts by what they return. `node` itself is among them. What is behind an
         expression for which `until` holds is left out.
         """
-        found: set[ast.AST] = set()
-        waiting: list[ast.AST] = [node]
-        while waiting:
-            current = waiting.pop()
-            if current in found:
-                continue
-            found.add(current)
-            if until is None or not until(current):
-                waiting += self._behind(current)
-        return found
+        return {*closure([node], lambda each: () if until is not None and until(each) else self.behind(each))}
 
     @remembered
-    def _behind(self, node: ast.AST) -> list[ast.AST]:
+    def behind(self, node: ast.AST) -> list[ast.AST]:
         """What the value of an expression is computed from at once: what it may be, and its operands."""
         found: list[ast.AST] = []
         for value in self.of(node):

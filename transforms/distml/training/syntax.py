@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
-from typing import TypeGuard, TypeVar
+from collections import deque
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from typing import Any, TypeGuard, TypeVar
 
 from distml.source.nodes import walk
 
 _Node = TypeVar("_Node", bound=ast.AST)
+_Start = TypeVar("_Start", bound=Hashable)
+_Thing = TypeVar("_Thing", bound=Hashable)
 
 
 def nodes_in(node: ast.AST, kind: type[_Node]) -> Iterator[_Node]:
     """A node and the nodes below it that are of one kind."""
     return (each for each in walk(node) if isinstance(each, kind))
+
+
+def closure(starts: Iterable[_Start], further: Callable[[Any], Iterable[_Thing]]) -> Iterator[_Start | _Thing]:
+    """Some things and whatever they lead to, each once, the nearest first."""
+    waiting, seen = deque[_Start | _Thing](starts), set[_Start | _Thing]()
+    while waiting:
+        each = waiting.popleft()
+        if each not in seen:
+            seen.add(each)
+            yield each
+            waiting += further(each)
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -102,6 +116,21 @@ def _asks_for_script(test: ast.expr) -> bool:
 def is_literal(node: ast.AST | None, value: object) -> bool:
     """Whether something is written as this constant: `False` is no `0`."""
     return isinstance(node, ast.Constant) and type(node.value) is type(value) and node.value == value
+
+
+def is_false(node: ast.AST | None) -> bool:
+    """Whether something is written out as what counts as false: `False`, `0`, `None`, an empty text."""
+    return isinstance(node, ast.Constant) and not node.value
+
+
+def place_of(node: ast.AST) -> tuple[int, int]:
+    """Where an expression or statement begins, for an order."""
+    return node.lineno, node.col_offset  # type: ignore[attr-defined]
+
+
+def stores(node: ast.AST, name: str) -> Iterator[ast.Name]:
+    """Where something in a node sets the variable of this name."""
+    return (each for each in nodes_in(node, ast.Name) if each.id == name and isinstance(each.ctx, ast.Store))
 
 
 def elements(node: ast.expr) -> list[ast.expr]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -146,13 +145,3 @@ def _stepped(name: str, suffix: str) -> str:
     if name.count("()") + name.count("[]") < DEEPEST:
         return canonical(name + suffix)
     return "?()" if suffix == "()" else "?"
-
-
-def steps(name: str) -> Iterator[str]:
-    """The paths that lead to `name`, itself first: `a.b().c`, `a.b()`, `a.b`, `a`."""
-    while name:
-        yield name
-        if name.endswith(("()", "[]")):
-            name = name[:-2]
-        else:
-            name = name.rpartition(".")[0]

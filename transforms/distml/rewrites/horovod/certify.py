@@ -29,7 +29,7 @@ from distml.spmd.check import Certificate, certified
 from distml.spmd.told import Watch
 from distml.spmd.touched import Race, touches
 from distml.spmd.values import Place
-from distml.training.syntax import nodes_in
+from distml.training.syntax import nodes_in, place_of
 from distml.training.unit import Unit
 
 _Telling = ast.Call | ast.Assign | ast.AugAssign
@@ -99,7 +99,7 @@ class _Origins:
         at = place.source.location
         if at not in self.known:
             self.known[at] = self._paired(self.units[at].tree, place.source.tree) if at in self.units else {}
-        return self.known[at].get(_where(place.node))
+        return self.known[at].get(place_of(place.node))
 
     def call(self, place: Place, plan: Plan) -> ast.expr | ast.stmt:
         """What became the call at a place, or a loop of the program where that is not known."""
@@ -107,12 +107,8 @@ class _Origins:
         return found if isinstance(found, ast.Call) else plan.loops[0].node
 
     def _paired(self, before: ast.AST, after: ast.AST) -> dict[tuple[int, int], ast.AST]:
-        old, new = (sorted(filter(self.asked, walk(tree)), key=_where) for tree in (before, after))
-        return dict(zip(map(_where, new), old, strict=True)) if len(old) == len(new) else {}
-
-
-def _where(node: ast.AST) -> tuple[int, int]:
-    return node.lineno, node.col_offset  # type: ignore[attr-defined]
+        old, new = (sorted(filter(self.asked, walk(tree)), key=place_of) for tree in (before, after))
+        return dict(zip(map(place_of, new), old, strict=True)) if len(old) == len(new) else {}
 
 
 def _wait_for(races: Iterable[Race], plan: Plan) -> list[tuple[ast.stmt, str]]:
@@ -159,7 +155,7 @@ def _say(followed: list[tuple[SourceFile, Certificate]], watch: Watch, plan: Pla
     for source, found in followed:
         plan.refusals += [_refusal(finding, source, plan) for finding in found.findings[:1]]
         for place in found.told:
-            where = place.source.location, *_where(place.node)
+            where = place.source.location, *place_of(place.node)
             if isinstance(place.node, _Telling) and where not in warned and where[0] in origins.units:
                 warned.add(where)
                 _warn(place.node, origins.of(place), plan)

@@ -167,9 +167,9 @@ class Plan:
         """Leave all rates as they are: a step of all ranks together uses no more data than one did."""
         self.options = replace(self.options, scale_lr="none")
 
-    def once(self, step: Callable[[Plan], None]) -> None:
+    def once(self, *steps: Callable[[Plan], None]) -> None:
         """Do what concerns the program as a whole with the first loop that asks for it."""
-        if step not in self.done:
+        for step in (each for each in steps if each not in self.done):
             step(self)
             self.done.add(step)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 
 from distml.rewrites.horovod.aspects import (
     already,
@@ -34,6 +35,12 @@ STARTS: dict[str, tuple[Start, ...]] = {
     "torch": ("torch",),
 }
 """The loops of each framework, by what they need at start-up."""
+
+_STEPS: tuple[Callable[[Plan], None], ...] = (
+    *(devices.visible, orders.alike, downloads.once, helpers.read_again, outputs.on_rank_zero, inner.by_rank_zero),
+    *(pictures.by_rank_zero, helpers.by_rank_zero, hdf5.first_only, opened.apart),
+)
+"""What is planned for every program, when the loops of all flows are."""
 
 
 @dataclass(frozen=True)
@@ -79,19 +86,8 @@ def plan_of(program: Program, options: Options, editable: Iterable[str], shared:
             plan.refusals.append(error.remark)
     if not plan.refusals:
         try:
-            for ask in plan.later:
-                ask()
-            devices.visible(plan)
-            orders.alike(plan)
-            downloads.once(plan)
-            helpers.read_again(plan)
-            outputs.on_rank_zero(plan)
-            inner.by_rank_zero(plan)
-            pictures.by_rank_zero(plan)
-            helpers.by_rank_zero(plan)
-            hdf5.first_only(plan)
-            opened.apart(plan)
-            for ask in plan.ends:
+            everywhere: Iterable[Callable[[], object]] = (partial(step, plan) for step in _STEPS)
+            for ask in chain(plan.later, everywhere, plan.ends):
                 ask()
         except Refuse as error:
             plan.refusals.append(error.remark)

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.devices import several
 from distml.rewrites.horovod.plan import Loop, Remark
-from distml.source.nodes import walk
 from distml.training.callers import leading_to
 from distml.training.program import Program
-from distml.training.syntax import is_literal, nodes_in
+from distml.training.syntax import is_literal
 from distml.training.values import Callable
 
 _BACK_ENDS = {
@@ -102,35 +101,30 @@ def of_tensorflow(loops: list[Loop], backend: str) -> Iterator[Remark]:
 
 def back_ends(program: Program) -> Iterator[Remark]:
     """What makes a program distributed already."""
-    for node, name in _imports(program):
-        title = _BACK_ENDS.get(name.partition(".")[0])
-        if title is not None:
-            yield Remark("HVD201", node, f"the program is already distributed: it imports {title}")
-    for call in program.calls:
-        for name in program.names(call.func):
-            title = _CALLS.get(name)
-            if _STRATEGY.fullmatch(name):
-                title = f"tf.distribute ({name.rpartition('.')[2]})"
-            if title is not None and _reached(program, call):
-                yield Remark("HVD201", call, f"the program is already distributed: it uses {title}")
-    for node in _clusters(program):
-        if _reached(program, node):
-            yield Remark(
-                "HVD201", node, "the program is already distributed: it sets TF_CONFIG for a TensorFlow cluster"
-            )
+    imported = [(node, _BACK_ENDS.get(name.partition(".")[0])) for node, name in _imports(program)]
+    used = [(call, _strategy(name)) for call in program.calls for name in program.names(call.func)]
+    clusters = [(node, "TF_CONFIG for a TensorFlow cluster") for node in _clusters(program)]
+    for does, found in (("imports", imported), ("uses", used), ("sets", clusters)):
+        for node, title in found:
+            if title is not None and (does == "imports" or _reached(program, node)):
+                yield Remark("HVD201", node, f"the program is already distributed: it {does} {title}")
     for call in several(program):
         if _reached(program, call):
             what = "the program divides its work among the GPUs of one process itself"
             yield Remark("HVD202", call, what, "train on one GPU, one for each process")
 
 
+def _strategy(name: str) -> str | None:
+    """What a function distributes with, if it does."""
+    return f"tf.distribute ({name.rpartition('.')[2]})" if _STRATEGY.fullmatch(name) else _CALLS.get(name)
+
+
 def _clusters(program: Program) -> Iterator[ast.stmt]:
     """Where a program tells TensorFlow of the processes of a cluster."""
-    for unit in program.units.values():
-        for node in nodes_in(unit.tree, ast.Assign):
-            keys = (each.slice for each in node.targets if isinstance(each, ast.Subscript))
-            if any(is_literal(key, "TF_CONFIG") for key in keys):
-                yield node
+    for node in program.nodes(ast.Assign):
+        keys = (each.slice for each in node.targets if isinstance(each, ast.Subscript))
+        if any(is_literal(key, "TF_CONFIG") for key in keys):
+            yield node
 
 
 def trainers(program: Program) -> Iterator[Remark]:
@@ -140,13 +134,12 @@ def trainers(program: Program) -> Iterator[Remark]:
             title = _TRAINERS.get(name.partition(".")[0])
             if title is not None and name.rpartition(".")[2] in _TRAINS:
                 yield _left_to(title, call)
-    for unit in program.units.values():
-        for node in walk(unit.tree):
-            for base in node.bases if isinstance(node, ast.ClassDef) else ():
-                for name in program.names(base):
-                    if name.rpartition(".")[2] in _MODULES and name.partition(".")[0] in _TRAINERS:
-                        assert isinstance(node, ast.ClassDef)
-                        yield _left_to(_TRAINERS[name.partition(".")[0]], base)
+    for node in program.nodes(ast.AST):
+        for base in node.bases if isinstance(node, ast.ClassDef) else ():
+            for name in program.names(base):
+                if name.rpartition(".")[2] in _MODULES and name.partition(".")[0] in _TRAINERS:
+                    assert isinstance(node, ast.ClassDef)
+                    yield _left_to(_TRAINERS[name.partition(".")[0]], base)
 
 
 def _left_to(title: str, node: ast.expr) -> Remark:
@@ -171,15 +164,14 @@ def _processes(program: Program) -> Iterator[Remark]:
 
 def _keras_of_others(program: Program) -> Iterator[Remark]:
     """Where Keras is told to compute with another library than TensorFlow."""
-    for unit in program.units.values():
-        for node in walk(unit.tree):
-            if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
-                continue
-            keys = [each.slice for each in node.targets if isinstance(each, ast.Subscript)]
-            chosen = any(is_literal(key, "KERAS_BACKEND") for key in keys)
-            if chosen and node.value.value in ("jax", "torch"):
-                what = f"Keras computes with {node.value.value} here, and Horovod's Keras with TensorFlow only"
-                yield Remark("HVD202", node, what, "set KERAS_BACKEND to tensorflow, with Keras 2")
+    for node in program.nodes(ast.AST):
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+            continue
+        keys = [each.slice for each in node.targets if isinstance(each, ast.Subscript)]
+        chosen = any(is_literal(key, "KERAS_BACKEND") for key in keys)
+        if chosen and node.value.value in ("jax", "torch"):
+            what = f"Keras computes with {node.value.value} here, and Horovod's Keras with TensorFlow only"
+            yield Remark("HVD202", node, what, "set KERAS_BACKEND to tensorflow, with Keras 2")
 
 
 def _private(program: Program) -> Iterator[Remark]:
@@ -201,12 +193,11 @@ def _searched(program: Program) -> Iterator[Remark]:
 
 
 def _imports(program: Program) -> Iterator[tuple[ast.stmt, str]]:
-    for unit in program.units.values():
-        for node in walk(unit.tree):
-            if isinstance(node, ast.Import):
-                yield from ((node, alias.name) for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                yield node, node.module or ""
+    for node in program.nodes(ast.AST):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node, node.module or ""
 
 
 def _reached(program: Program, node: ast.AST) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
 from distml.training.remembered import remembered
-from distml.training.syntax import nodes_in
+from distml.training.syntax import closure, nodes_in
 from distml.training.unit import Unit
 
 _FETCHES = re.compile(r"(urlretrieve|wget\.download|gdown\.\w*download|nltk\.download|fetch_\w+|load_dataset)$")
@@ -79,18 +80,14 @@ def started(plan: Plan, node: ast.AST) -> bool:
     anchor = anchor_of(unit, "torch" if torch else "tensorflow")
     if anchor is None:
         return True
-    waiting: list[ast.AST] = [node]
-    seen: set[ast.AST] = set()
-    while waiting:
-        here = waiting.pop()
-        function = program.function(here)
-        if function is None:
-            top = next((each for each in (here, *program.ancestors(here)) if program.parent(each) is unit.tree), anchor)
-            if _place(top) <= _place(anchor):
-                return False
-        elif function not in seen:
-            seen.add(function)
-            waiting += [call for call in program.calling(function) if program.unit(call) is unit]
+
+    def leading(here: ast.AST) -> Iterator[ast.AST]:
+        return (call for call in program.calling(program.function(here)) if program.unit(call) is unit)
+
+    for here in (each for each in closure([node], leading) if program.function(each) is None):
+        top = next((each for each in (here, *program.ancestors(here)) if program.parent(each) is unit.tree), anchor)
+        if _place(top) <= _place(anchor):
+            return False
     return True
 
 

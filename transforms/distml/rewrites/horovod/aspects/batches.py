@@ -27,7 +27,7 @@ from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.source.nodes import walk
 from distml.training.around import Looping, own_nodes
 from distml.training.callers import run_by
-from distml.training.callsites import asks_for_items, draws, iterated, positional, takes_receiver, unmoved
+from distml.training.callsites import asks_for_items, draws, given_by, iterated, positional, takes_receiver, unmoved
 from distml.training.program import Program
 from distml.training.store import ANY
 from distml.training.syntax import (
@@ -36,7 +36,9 @@ from distml.training.syntax import (
     method_name,
     names_in,
     nodes_in,
+    receiver_of,
     root_of,
+    targets_of,
     values_given,
 )
 from distml.training.values import Box, Callable, Foreign, Instance, Module, Value
@@ -152,8 +154,7 @@ class Batches:
             return set() if self._has_known_keys(keyed) else names_in(items_of(through, target))
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
             drawn = asks_for_items(body, self.program) and draws(node.value)
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            pairs = [pair for each in targets for pair in assigned(each, node.value)]
+            pairs = [pair for each in targets_of(node) for pair in assigned(each, node.value)]
             return {
                 name
                 for target, value in pairs
@@ -165,7 +166,7 @@ class Batches:
     def _frames(self, frame: Frame, depth: int, seen: set[ast.AST]) -> Iterator[Frame]:
         yield frame
         for call in own_nodes(frame.body) if depth else ():
-            for function in run_by(call, self.program) if isinstance(call, ast.Call) else ():
+            for function in run_by(call, self.program):
                 if isinstance(function, ast.FunctionDef) and function not in seen and function.name != "__init__":
                     assert isinstance(call, ast.Call)
                     given = self._given(call, function)
@@ -185,18 +186,14 @@ class Batches:
             return False
         method = method_name(call) == function.name
         receiver = call.func.value if method and isinstance(call.func, ast.Attribute) else call.func
-        types = [each.type for each in self.program.of(receiver) if isinstance(each, Instance)]
+        types = self.program.classes(receiver)
         lines = [{getattr(each, "node", None) for each in self.program.lineage(one)} for one in types]
         return any(owner not in line for line in lines)
 
     def _given(self, call: ast.Call, function: ast.FunctionDef) -> dict[str, ast.expr]:
         """What a call gives for the parameters of a function; the object it is called on for the first one of a method."""
-        names = positional(function)
-        given: dict[str, ast.expr] = {}
-        if takes_receiver(call, function, self.program) and names:
-            given[names.pop(0)] = call.func.value if isinstance(call.func, ast.Attribute) else call.func
-        given |= dict(zip(names, call.args, strict=False))
-        return given | {each.arg: each.value for each in call.keywords if each.arg}
+        first = positional(function)[: takes_receiver(call, function, self.program)]
+        return dict.fromkeys(first, receiver_of(call) or call.func) | given_by(call, function, self.program)
 
     def always(self, node: ast.AST, frame: Frame) -> bool:
         """Whether all ranks run a node of a frame equally often."""
@@ -241,7 +238,7 @@ class Batches:
             if isinstance(node.op, ast.Add | ast.Sub):
                 yield from self._added(node, node.target, node.value, frame)
         elif node.value is not None:
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            for target in targets_of(node):
                 for place, value in assigned(target, node.value):
                     yield from self._set(node, place, value, frame)
 
@@ -424,9 +421,7 @@ class Batches:
 
     def _is_list(self, node: ast.expr) -> bool:
         """Whether something is a list, as it is written or as is known of it."""
-        if isinstance(node, ast.List | ast.ListComp | ast.Tuple):
-            return True
-        if method_name(node) == "tolist":
+        if isinstance(node, ast.List | ast.ListComp | ast.Tuple) or method_name(node) == "tolist":
             return True
         named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("list", "sorted")
         return named or self._held_list(node)
@@ -437,10 +432,8 @@ class Batches:
 
     def _is_dict(self, node: ast.expr) -> bool:
         boxes = [each.node for each in self.program.of(node) if isinstance(each, Box)]
-        made = [each for each in boxes if isinstance(each, ast.Call) and self.program.names(each.func) & _DICTS]
-        return (
-            isinstance(node, ast.Dict) or bool(made) or any(isinstance(each, ast.Dict | ast.DictComp) for each in boxes)
-        )
+        made = any(self.program.callee(each) & _DICTS for each in boxes)
+        return made or any(isinstance(each, ast.Dict | ast.DictComp) for each in (node, *boxes))
 
 
 def _opaque(values: Iterable[Value]) -> bool:

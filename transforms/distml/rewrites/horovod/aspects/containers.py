@@ -11,12 +11,13 @@ import re
 from collections.abc import Callable as Function
 from collections.abc import Iterator, Mapping
 from textwrap import indent
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from distml.rewrites.horovod.aspects.batches import Batches, Filling, How
 from distml.rewrites.horovod.aspects.filling import item_of
 from distml.rewrites.horovod.aspects.presence import only_where
 from distml.rewrites.horovod.aspects.purity import reads_only
+from distml.rewrites.horovod.aspects.together import Spelling
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
@@ -25,7 +26,6 @@ from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.syntax import elements, method_name, names_in, nodes_in, receiver_of, targets_of
-from distml.training.values import Instance, Value
 
 Way = Literal["mean", "gather", "sum", "max", "min"]
 _NOTES: dict[Way, Note] = {
@@ -51,22 +51,6 @@ _SHAPES = frozenset("reshape view unsqueeze detach cpu clone numpy item float do
 _CHOOSING = frozenset("max min amax amin argmax argmin median quantile std var reduce_max reduce_min".split())
 
 
-class Words(Protocol):
-    """How a file says what the ranks do together with containers, given as text."""
-
-    def mean_of_each(self, node: ast.AST, code: str) -> str:
-        """The mean over all ranks of each number in a container, which stays the same object."""
-
-    def from_all(self, node: ast.AST, code: str) -> str:
-        """What the lists or arrays of all ranks hold, batch by batch."""
-
-    def sum_of_each(self, node: ast.AST, code: str) -> str:
-        """The sum over all ranks of each count in a container, which stays the same object."""
-
-    def extreme(self, node: ast.AST, code: str, choose: str) -> str:
-        """The largest or smallest of the numbers of all ranks."""
-
-
 class Kept(NamedTuple):
     """What becomes of a place behind the loop."""
 
@@ -86,7 +70,7 @@ class Containers:
         plan: Plan,
         uniform: Uniform,
         number: Function[[ast.expr], bool],
-        words: Words,
+        words: Spelling,
         phases: Mapping[ast.AST, str],
     ) -> None:
         self.plan, self.program, self.uniform, self.number, self.words = plan, plan.program, uniform, number, words
@@ -302,7 +286,7 @@ def read_outside(program: Program, loop: Looping, place: str) -> bool:
 def _is_attribute_read(program: Program, objects: list[ast.Name], place: str, inside: set[int]) -> bool:
     """Whether an attribute of objects of the program is read outside of a loop, by others or by a method that is called there."""
     name = place.partition(".")[2]
-    types = {v.type.node for node in objects for v in program.of(node) if isinstance(v, Instance)}
+    types = {v.node for node in objects for v in program.classes(node)}
     own = {node for each in types for node in walk(each)}
     trees = (unit.tree for unit in program.units.values())
     found = [each for tree in trees for each in nodes_in(tree, ast.Attribute) if each.attr == name]
@@ -311,7 +295,7 @@ def _is_attribute_read(program: Program, objects: list[ast.Name], place: str, in
         for each in found
         if isinstance(each.ctx, ast.Load) and id(each) not in inside
         if getattr(program.parent(each), "func", None) is not each  # a method of something else
-        if not program.of(each.value) or any(_is_of(value, types) for value in program.of(each.value))
+        if not program.of(each.value) or any(owner.node in types for owner in program.classes(each.value))
     ]
     if not types or "." in name or any(each not in own for each in reads):
         return True
@@ -320,10 +304,6 @@ def _is_attribute_read(program: Program, objects: list[ast.Name], place: str, in
     others: set[tuple[str, ast.AST | None]] = {(each.id, program.function(each)) for each in objects}
     known = all(calls and all(_is_elsewhere(call, others, inside, program) for call in calls) for _, calls in called)
     return len(called) < len(methods) or not known
-
-
-def _is_of(value: Value, types: set[ast.ClassDef]) -> bool:
-    return isinstance(value, Instance) and value.type.node in types
 
 
 def _is_elsewhere(call: ast.Call, objects: set[tuple[str, ast.AST | None]], inside: set[int], program: Program) -> bool:
@@ -344,7 +324,7 @@ def _is_used(read: ast.Name, program: Program, depth: int = 4) -> bool:
     if isinstance(statement, ast.Assign):
         return _is_read(statement, read, program, depth)
     function = program.function(read)
-    calls = program.calling(function) if function is not None else []
+    calls = program.calling(function)
     return not calls or any(not isinstance(program.parent(call), ast.Expr) for call in calls)
 
 

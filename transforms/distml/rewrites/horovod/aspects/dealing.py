@@ -76,10 +76,7 @@ def _taking(loop: ast.AST, items: ast.expr, program: Program) -> ast.expr | None
     around = [items, *program.ancestors(items)]
     if not isinstance(loop, ast.For) or loop.iter not in around:
         return None
-    numbered = any(
-        isinstance(each, ast.Call) and called(each, program) == "enumerate"
-        for each in around[1 : around.index(loop.iter) + 1]
-    )
+    numbered = any(called(each, program) == "enumerate" for each in around[1 : around.index(loop.iter) + 1])
     return loop.target.elts[-1] if numbered and isinstance(loop.target, ast.Tuple) else loop.target
 
 
@@ -87,11 +84,11 @@ def _asked(loop: ast.For, own: set[str], fed: Container[str], steps: Reach) -> l
     """The conditions in a loop that read the turn of a rank, and decide neither what is fed nor whether steps are taken."""
     branches = (each for each in own_nodes(loop, ast.If) if names_in(each.test) & own and not steps.holds(each))
     staying = (each for each in branches if not any(isinstance(node, _LEAVES) for node in walk(each)))
-    return [each.test for each in staying if not any(name in fed for name in _set_in(each))]
-
-
-def _set_in(branch: ast.If) -> list[str]:
-    return [each.id for each in nodes_in(branch, ast.Name) if isinstance(each.ctx, ast.Store)]
+    return [
+        each.test
+        for each in staying
+        if not any(name.id in fed for name in nodes_in(each, ast.Name) if isinstance(name.ctx, ast.Store))
+    ]
 
 
 def _has_length(items: ast.expr, plan: Plan) -> bool:

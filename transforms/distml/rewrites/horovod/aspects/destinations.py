@@ -6,7 +6,7 @@ import ast
 import re
 from typing import NamedTuple
 
-from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.origins import wholes
 from distml.spmd.touched import FILES
 from distml.training.callers import run_by
 from distml.training.callsites import argument, argument_for
@@ -190,7 +190,7 @@ def _ending(node: ast.expr, program: Program, depth: int = 4) -> str:
         case ast.Call(args=[*_, last]) if program.names(node.func) & _PATHS:
             inner = last
         case ast.Name() | ast.Attribute():
-            inner = next((each.value for each in origins(node, program) if each.whole), None)
+            inner = next(iter(wholes(node, program)), None)
     return _ending(inner, program, depth - 1) if inner is not None and depth else ""
 
 

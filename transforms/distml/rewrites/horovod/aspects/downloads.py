@@ -25,7 +25,7 @@ from distml.training.callers import leading_to, run_by
 from distml.training.callsites import argument, argument_for, called, told
 from distml.training.program import Program
 from distml.training.syntax import is_literal, method_name, nodes_in, receiver_of, root_of, values_given
-from distml.training.values import Class, Constant, Foreign
+from distml.training.values import Class, Constant
 
 _LOADS = re.compile(
     r"keras\.datasets\.\w+\.load_data|keras\.utils\.(data_utils\.)?get_file|keras\.applications\.(\w+\.)?[A-Z]\w+"
@@ -343,7 +343,7 @@ def _made_of(call: ast.Call, program: Program) -> set[str]:
     owners = [value for value in program.of(call.func) if isinstance(value, Class)]
     if method_name(call) == "__init__":
         owners += [Class(above) for above in program.ancestors(call) if isinstance(above, ast.ClassDef)][:1]
-    below = (base.name for owner in owners for base in program.lineage(owner) if isinstance(base, Foreign))
+    below = (base for owner in owners for base in program.library_bases(owner))
     return {*program.names(call.func), *below}
 
 
@@ -411,13 +411,11 @@ def _whole_try(statement: ast.stmt, plan: Plan) -> ast.stmt:
     One that runs the training stays as it is: a rank that fails there ends.
     """
     found: ast.stmt = statement
-    below: ast.AST = statement
-    for above in plan.program.ancestors(statement):
+    for below, above in plan.program.around(statement):
         if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
             break
         if isinstance(above, ast.Try) and above.handlers and below in above.body and not trains(above, plan):
             found = above
-        below = above
     return found
 
 
@@ -446,15 +444,13 @@ def _surely(statement: ast.stmt, program: Program, depth: int = 3) -> bool:
 def _branch(statement: ast.stmt, program: Program) -> ast.If | ast.Try | None:
     """The outermost choice by files around a statement in its function: one that a rank finds may be missing for another."""
     found: ast.If | ast.Try | None = None
-    below: ast.AST = statement
-    for above in program.ancestors(statement):
+    for below, above in program.around(statement):
         if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
             break
         by_file = isinstance(above, ast.If) and below is not above.test and _about_files(above.test, program)
         if by_file or (isinstance(above, ast.Try) and isinstance(below, ast.ExceptHandler)):
             assert isinstance(above, ast.If | ast.Try)
             found = above
-        below = above
     return found
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from distml.rewrites.horovod.aspects.orders import makes_generator
 from distml.training.around import own_nodes
 from distml.training.callers import run_by
 from distml.training.program import Program
-from distml.training.syntax import receiver_of
+from distml.training.syntax import closure, receiver_of
 from distml.training.values import Constant, Foreign
 
 _FILLED = (
@@ -95,14 +95,12 @@ def differs(calls: Iterable[ast.Call], program: Program, settled: Callable[[ast.
 
     Calls for which `settled` holds are not looked at.
     """
-    waiting = [*calls]
-    seen: set[ast.AST] = set()
-    while waiting:
-        call = waiting.pop()
-        if not settled(call):
-            if is_of_process(call, program) or draws(call, program) or program.matches(call.func, _OUTSIDE):
-                return True
-            for function in (each for each in run_by(call, program) if each not in seen):
-                seen.add(function)
-                waiting += own_nodes(function, ast.Call)
-    return False
+
+    def behind(call: ast.Call) -> Iterator[ast.Call]:
+        functions = () if settled(call) else run_by(call, program)
+        return (each for function in functions for each in own_nodes(function, ast.Call))
+
+    asked = (call for call in closure(calls, behind) if not settled(call))
+    return any(
+        is_of_process(each, program) or draws(each, program) or program.matches(each.func, _OUTSIDE) for each in asked
+    )

@@ -21,7 +21,7 @@ def first_only(plan: Plan) -> None:
             found = [node.value] if isinstance(node, ast.Assign) else []
             found = [item.context_expr for item in node.items] if isinstance(node, ast.With) else found
             for call in found:
-                if isinstance(call, ast.Call) and "h5py.File" in plan.program.names(call.func):
+                if isinstance(call, ast.Call) and "h5py.File" in plan.program.callee(call):
                     _whole(plan, node, call)
 
 

@@ -20,7 +20,6 @@ from distml.training.around import owner_of
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in
-from distml.training.values import Callable
 
 _READS = re.compile(r"(builtins|io|codecs)\.open(\(\)\.(read|readline|readlines|close))?")
 _HARMLESS = re.compile(rf"{_READS.pattern}|(matplotlib|seaborn|mpl_toolkits|PIL)\.[\w.()\[\]]+|scipy\.misc\.\w+")
@@ -72,7 +71,7 @@ def _kind_of(call: ast.Call, plan: Plan) -> str | None:
     Files that are written before the training begins are left: they may be data, which all ranks go on to read.
     """
     program = plan.program
-    functions = [value.node for value in program.of(call.func) if isinstance(value, Callable)]
+    functions = program.functions(call.func)
     if not functions or any(plan.may_change(each) for each in functions):
         return None
     made = [_made_by(each, program, _DEEPEST) for each in functions]
@@ -145,7 +144,7 @@ def _inner(call: ast.Call, program: Program, depth: int) -> frozenset[str] | Non
     known = outputs.kind_of(call, program)
     if known is not None:
         return frozenset({known})
-    called = [value.node for value in program.of(call.func) if isinstance(value, Callable)]
+    called = program.functions(call.func)
     made = [_made_by(each, program, depth - 1) for each in called] if depth else []
     return frozenset(kind for each in made for kind in each or ()) if made and None not in made else None
 

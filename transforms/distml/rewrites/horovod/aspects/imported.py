@@ -127,11 +127,9 @@ def _begun(code: str, start: str) -> str:
 def _outermost(node: ast.AST, program: Program) -> _Function | None:
     """The outermost function in whose body a node stands, or that it is."""
     found = node if isinstance(node, _Function) else None
-    inner = node
-    for above in program.ancestors(node):
+    for inner, above in program.around(node):
         if isinstance(above, _Function) and inner in above.body:
             found = above
-        inner = above
     return found
 
 

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
+from distml.rewrites.horovod.aspects import named
 from distml.rewrites.horovod.aspects.spelling import quotient
+from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping
 from distml.training.callers import run_by
-from distml.training.callsites import called, iterated, takes_receiver
+from distml.training.callsites import called, given_by, iterated, positional, takes_receiver
 from distml.training.counting import COUNTS
 from distml.training.program import Program
 from distml.training.syntax import is_literal, names_in, nodes_in, receiver_of, remainder_of
@@ -77,6 +79,25 @@ def sooner(plan: Plan, loop: Looping, names: set[str], acts: Callable[[ast.If], 
                 plan.patch(number).wrap(number, quotient(number, size), SOONER)
         for numbers in _listed(branch.test, names):
             plan.patch(numbers).wrap(numbers, f"[(each + {size} - 1) // {size} for each in {{}}]", SOONER)
+
+
+def as_often(
+    plan: Plan,
+    loop: Looping,
+    names: set[str],
+    judges: Callable[[ast.If], bool],
+    acts: Callable[[ast.If], bool],
+    ends: Iterable[ast.expr],
+) -> None:
+    """Ask for all that: shorter intervals, smaller numbers of steps, and fewer of them where the numbers of steps are at which
+    a loop `ends`.
+    """
+    shorten(plan, loop, names, judges, lambda _: False)
+    sooner(plan, loop, names, acts)
+    named.told(plan, loop, names)
+    for bound in ends:
+        if not plan.patch(bound).requests.expressions.get(bound):
+            end_sooner(plan, bound, FEWER)
 
 
 def _listed(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
@@ -269,7 +290,7 @@ def numbered(loop: Looping, names: set[str], program: Program, *, sums: bool = T
 
 def _holds(value: ast.expr, names: set[str], program: Program) -> bool:
     """Whether an expression is a counter's number, or a sum of some."""
-    read = isinstance(value, ast.Call) and called(value, program) in _READ | {"assign_add"}
+    read = called(value, program) in _READ | {"assign_add"}
     return (read or isinstance(value, ast.BinOp)) and bool(names & {ast.unparse(each) for each in walk(value)})
 
 
@@ -352,10 +373,8 @@ def _asked_of(
     call: ast.Call, function: ast.FunctionDef | ast.Lambda, tests: list[ast.expr], names: set[str], program: Program
 ) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The intervals by which a function tests whether it is time, and what it is given for them."""
-    params = [each.arg for each in function.args.args]
-    method = isinstance(function, ast.FunctionDef) and takes_receiver(call, function, program)
-    given = dict(zip(params[1:] if method else params, call.args, strict=False))
-    given |= {each.arg: each.value for each in call.keywords if each.arg}
+    params, method = positional(function), takes_receiver(call, function, program)
+    given = given_by(call, function, program)
     counters = {each for each, value in given.items() if ast.unparse(_counter(value)) in names}
     receiver, own = receiver_of(call), params[0] if method and params else ""
     for name in names - {*params}:  # a method may ask its object, by its own name for it

@@ -14,10 +14,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from types import MappingProxyType
 
-from distml.rewrites.horovod.aspects.containers import Containers, Kept, Words, read_outside
+from distml.rewrites.horovod.aspects.containers import Containers, Kept, read_outside
 from distml.rewrites.horovod.aspects.filling import assigned
 from distml.rewrites.horovod.aspects.numbers import Numbers, is_text
 from distml.rewrites.horovod.aspects.reports import reports
+from distml.rewrites.horovod.aspects.together import Spelling
 from distml.rewrites.horovod.aspects.totals import Shares, Totals
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
@@ -26,7 +27,7 @@ from distml.training.around import LOOPS, between, block_of, own_nodes, owner_of
 from distml.training.callers import callers, run_by
 from distml.training.callsites import called
 from distml.training.syntax import names_in, nodes_in, receiver_of, root_of, values_given
-from distml.training.values import BoxMethod, Callable, Class, Instance
+from distml.training.values import BoxMethod, Callable, Class
 
 _MEAN = Note(
     "mean over all ranks",
@@ -39,8 +40,6 @@ _SUM = Note(
     "mean-of-sums",
 )
 _WHOLE = re.compile(r":[^{}]*d\}")
-Mean = Function[[ast.AST, str], str]
-"""How a file says the mean over all ranks of a number, a tensor or a list, given as text."""
 Loop = ast.For | ast.AsyncFor | ast.While
 _PLACES = ast.Name | ast.Attribute | ast.Subscript
 
@@ -52,23 +51,21 @@ class Means:
         self,
         plan: Plan,
         uniform: Uniform,
-        mean: Mean,
         losses: Collection[str],
-        words: Words,
+        words: Spelling,
         phases: Mapping[ast.AST, str] = MappingProxyType({}),
     ) -> None:
         """`phases` say under which condition the data of a loop is divided, where it is not always."""
-        self.plan, self.program, self.uniform, self.mean = plan, plan.program, uniform, mean
+        self.plan, self.program, self.uniform, self.words = plan, plan.program, uniform, words
         self.numbers = Numbers(self.program, uniform, losses)
         self.number = self.numbers.is_one
         self.losses = losses  # the names of what gradients are taken of
         self.containers = Containers(plan, uniform, self.number, words, phases)
         self.totals: Totals | None = None
-        self.total = mean
 
-    def tell_sums(self, shares: Shares, total: Mean) -> None:
+    def tell_sums(self, shares: Shares) -> None:
         """Let sums become those over all ranks, where they are told as sums or divided by counts of all the data."""
-        self.totals, self.total = Totals(self.plan, self.uniform, shares), total
+        self.totals = Totals(self.plan, self.uniform, shares)
 
     def average(self, loops: set[ast.AST], numbers: Collection[ast.AST] = ()) -> None:
         """Behind each of the loops over divided data, and where it tells in between how far it is.
@@ -79,33 +76,39 @@ class Means:
         for loop in sorted((each for each in loops if isinstance(each, LOOPS)), key=lambda each: each.lineno):
             if self.plan.may_change(loop):
                 sums = dict(self._sums(loop))
-                totals = self.totals.of(loop, sums) if self.totals is not None else set()
-                for place, whole in sums.items():
-                    self.between(loop, place, partial(self._code, loop, place, whole))
-                    if place not in totals and read_outside(self.program, loop, place):
-                        self.containers.behind(loop, place, self._code(loop, place, whole), _MEAN)
-                self.containers.name_windows(loop, {place for place, whole in sums.items() if whole})
-                for place in sorted(totals):
-                    if sums.get(place):
-                        self.containers.put(loop, Kept(place, "gather", stored=False))
-                    else:
-                        self.containers.behind(loop, place, f"{place} = {self._total(loop, place)}", _SUM)
-                if loop not in numbers:
-                    self._contained(loop, {*sums, *totals})
+                self._add_up(loop, sums, contained=loop not in numbers)
                 for name, held in dict(self._ratios(loop, sums)).items():
                     sums[name] = False
-                    words = self.containers.words.mean_of_each if held else self.mean
-                    code = f"{name} = {words(loop, name)}"
-                    self.between(loop, name, partial(str, code))
-                    if read_outside(self.program, loop, name):
-                        self.containers.behind(loop, name, code, _MEAN)
+                    words = self.words.mean_of_each if held else self.words.mean_of
+                    code = partial("{} = {}".format, name, words(loop, name))
+                    self._mean(loop, name, code, read_outside(self.program, loop, name))
                 for name in dict.fromkeys(self._singles(loop)):
                     if name not in sums:
                         self._tell(loop, name)
                 for place in dict.fromkeys(self._latest(loop)):
-                    self.between(loop, place, partial(self._code, loop, place, False))
-                    if self._read_behind(loop, place):
-                        self.containers.behind(loop, place, self._code(loop, place, False), _MEAN)
+                    code = partial(self._code, loop, place, False)
+                    self._mean(loop, place, code, self._read_behind(loop, place))
+
+    def _add_up(self, loop: Loop, sums: dict[str, bool], contained: bool) -> None:
+        """What a loop adds up becomes a mean, or a total where it is told as one, and so do the containers that it fills."""
+        totals = self.totals.of(loop, sums) if self.totals is not None else set()
+        for place, whole in sums.items():
+            read = place not in totals and read_outside(self.program, loop, place)
+            self._mean(loop, place, partial(self._code, loop, place, whole), read)
+        self.containers.name_windows(loop, {place for place, whole in sums.items() if whole})
+        for place in sorted(totals):
+            if sums.get(place):
+                self.containers.put(loop, Kept(place, "gather", stored=False))
+            else:
+                self.containers.behind(loop, place, f"{place} = {self._total(loop, place)}", _SUM)
+        if contained:
+            self._contained(loop, {*sums, *totals})
+
+    def _mean(self, loop: Loop, place: str, code: Function[[], str], read: bool) -> None:
+        """Let a number become that of all ranks where the loop tells it in between, and behind the loop if it is read there."""
+        self.between(loop, place, code)
+        if read:
+            self.containers.behind(loop, place, code(), _MEAN)
 
     def average_each(self, passes: Iterable[ast.comprehension]) -> None:
         """What comprehensions over divided data give: numbers become means item by item, anything else is warned of."""
@@ -119,7 +122,7 @@ class Means:
                 continue
             items = "[*{}]" if isinstance(whole, ast.GeneratorExp) else "{}"
             numbers = self.number(item) and not isinstance(whole, ast.DictComp)
-            code = self.mean(whole, items) if numbers else self.containers.words.mean_of_each(whole, items)
+            code = (self.words.mean_of if numbers else self.words.mean_of_each)(whole, items)
             self.plan.patch(whole).wrap(whole, code, _MEAN)
 
     def _contained(self, loop: Loop, known: set[str]) -> None:
@@ -132,13 +135,13 @@ class Means:
                     self.totals.divide_items(loop, kept.place)
 
     def _code(self, node: ast.AST, place: str, whole: bool) -> str:
-        return f"{place}{'[:]' if whole else ''} = {self.mean(node, place)}"
+        return f"{place}{'[:]' if whole else ''} = {self.words.mean_of(node, place)}"
 
     def _total(self, loop: Loop, place: str) -> str:
         """The sum over all data of what a rank has added up, whichever part of them the loop has gone through."""
         factor = self.totals.shares.factor(loop, loop) if self.totals is not None else ""
         all_parts = factor == self.plan.world(loop).size
-        return self.total(loop, place) if all_parts else f"{self.mean(loop, place)} * {factor}"
+        return self.words.sum_of(loop, place) if all_parts else f"{self.words.mean_of(loop, place)} * {factor}"
 
     # What is added up
 
@@ -227,7 +230,7 @@ class Means:
         """The methods of an object of the program to which a call may give a number of a batch."""
         given = isinstance(self.program.parent(call), ast.Expr) or any(map(self.number, call.args))
         assert isinstance(call.func, ast.Attribute)
-        if given and any(isinstance(value, Instance) for value in self.program.of(call.func.value)):
+        if given and self.program.classes(call.func.value):
             for value in self.program.of(call.func):
                 if isinstance(value, Callable) and isinstance(value.node, ast.FunctionDef):
                     yield value.node
@@ -336,7 +339,7 @@ class Means:
     def _computes(self, load: ast.Attribute, place: str) -> bool:
         """Whether an attribute is a property that reads a sum of its object."""
         owner, _, name = place.rpartition(".")
-        kinds = [each.type for each in self.program.of(load.value) if isinstance(each, Instance)]
+        kinds = self.program.classes(load.value)
         bases = [base for kind in kinds if ast.unparse(load.value) == owner for base in self.program.lineage(kind)]
         bodies = [each for base in bases if isinstance(base, Class) for each in base.node.body]
         asked = [each for each in bodies if isinstance(each, ast.FunctionDef) and each.name == load.attr]
@@ -382,7 +385,7 @@ class Means:
     def _tells(self, statement: ast.stmt) -> bool:
         """Whether a statement reports, or hands what it has to a function of the program that does."""
         call = statement.value if isinstance(statement, ast.Expr) else None
-        own = run_by(call, self.program) if isinstance(call, ast.Call) else []
+        own = run_by(call, self.program)
         return self._shows(statement) or any(self._outputs(each) for each in own)
 
     def _loads(self, statement: ast.stmt, name: str) -> bool:
@@ -436,11 +439,10 @@ class Means:
     def _changing(self) -> frozenset[str]:
         """The attributes that are set elsewhere than where objects are made."""
         found = set()
-        for unit in self.program.units.values():
-            for node in nodes_in(unit.tree, ast.Attribute):
-                function = self.program.function(node) if isinstance(node.ctx, ast.Store) else None
-                if isinstance(function, ast.FunctionDef) and function.name != "__init__":
-                    found.add(node.attr)
+        for node in self.program.nodes(ast.Attribute):
+            function = self.program.function(node) if isinstance(node.ctx, ast.Store) else None
+            if isinstance(function, ast.FunctionDef) and function.name != "__init__":
+                found.add(node.attr)
         return frozenset(found)
 
     def _fixed(self, place: ast.expr, loop: Loop) -> bool:

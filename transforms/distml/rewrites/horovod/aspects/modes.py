@@ -11,10 +11,11 @@ import ast
 
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.source.nodes import walk
+from distml.training.around import arms
 from distml.training.callsites import argument_for, default_of
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import nodes_in
+from distml.training.syntax import nodes_in, stores
 
 _DEEPEST = 3
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -76,21 +77,14 @@ def mode_of(node: ast.AST, program: Program) -> Mode | None:
 
 def in_training(node: ast.AST, mode: Mode, program: Program) -> bool | None:
     """Whether a node is run in training only (True), never in training (False), or in either case (None)."""
-    below: ast.AST = node
-    for above in program.ancestors(node):
-        if isinstance(above, ast.If | ast.IfExp) and below is not above.test:
-            holds = mode.decides(above.test)
-            body = above.body if isinstance(above.body, list) else [above.body]
-            if holds is not None:
-                return holds == (below in body)
-        below = above
-    return None
+    told = ((mode.decides(above.test), here) for above, here in arms(node, program))
+    return next((holds == here for holds, here in told if holds is not None), None)
 
 
 @remembered
 def _mode(function: Function, name: str, program: Program) -> Mode | None:
     """A parameter as what tells training from evaluation, if it is a constant for both."""
-    if _assigned(function, name) or not _is_tested(function, name):
+    if any(stores(function, name)) or not _is_tested(function, name):
         return None
     told: dict[str, bool] = {}
     chosen: dict[str, ast.expr] = {}
@@ -131,7 +125,7 @@ def _values(
     around = program.function(call)
     if not depth or not isinstance(value, ast.Name) or around is None or value.id not in _parameters(around):
         return [(value, ())]
-    callers = [] if _assigned(around, value.id) else program.calling(around)
+    callers = [] if any(stores(around, value.id)) else program.calling(around)
     found = [
         (each, (*outer, caller))
         for caller in callers
@@ -164,7 +158,3 @@ def _condition(function: Function, mode: Mode, value: ast.expr, program: Program
 def _given(call: ast.Call, function: Function, name: str, program: Program) -> ast.expr | None:
     """What a call gives for a parameter, or what the function takes then."""
     return argument_for(call, function, name, program) or default_of(function, name)
-
-
-def _assigned(function: Function, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in walk(function))

@@ -25,7 +25,7 @@ _FIELD = re.compile(r"%[-+ 0#]*\d*(?:\.\d+)?[a-zA-Z]|\{[^{}]*\}")
 def told(plan: Plan, loop: Looping, names: set[str]) -> None:
     """Warn of names that are written out as a loop, whose steps `names` count, gave them before these were divided."""
     written = "|".join(map(re.escape, _stems(loop, names, plan.program, 3)))
-    texts = [node for unit in plan.program.units.values() for node in walk(unit.tree)] if written else []
+    texts = [*plan.program.nodes(ast.AST)] if written else []
     for node in texts:
         text = _text(node) if not isinstance(plan.program.parent(node), ast.Expr | ast.JoinedStr) else ""
         if isinstance(node, ast.expr) and re.fullmatch(rf"({written})-?\d+(\.\w+)*", text.rpartition("/")[2]):

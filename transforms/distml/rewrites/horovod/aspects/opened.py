@@ -123,9 +123,8 @@ def is_read(plan: Plan, path: ast.expr, depth: int = 3, opening: Collection[ast.
 
 def _owner(name: ast.Name, program: Program) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The function to which a variable belongs; None for those of modules, or of functions around."""
-    lexical = program.unit(name).lexical
-    owner, function = lexical.owner_at(name.id, name), program.function(name)
-    return function if owner is function else None
+    function = program.function(name)
+    return function if program.owner(name) is function else None
 
 
 def _among(plan: Plan, calls: list[ast.Call], text: str, depth: int) -> bool:

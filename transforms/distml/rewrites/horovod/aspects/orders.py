@@ -15,7 +15,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.callsites import argument, argument_for, called, positional
 from distml.training.program import Program
-from distml.training.values import Box, Constant, Instance
+from distml.training.values import Constant, Instance
 
 _NOTE = Note(
     "the items of a set in one order on every rank",
@@ -66,7 +66,7 @@ def is_unseeded(call: ast.Call, program: Program) -> bool:
 
 def _ordered(node: ast.AST, program: Program) -> list[ast.expr]:
     """The expressions that a node takes items from, in order, so that it matters."""
-    if isinstance(node, ast.Call) and program.names(node.func) & _KEEPING:
+    if isinstance(node, ast.Call) and program.callee(node) & _KEEPING:
         return [] if _forgotten(node, program) else node.args
     if isinstance(node, ast.For) and _collects(node, program):
         return [node.iter]
@@ -97,7 +97,7 @@ def _collects(loop: ast.For, program: Program) -> bool:
     """Whether a loop puts something somewhere in each turn."""
     return any(
         (isinstance(each, ast.Assign) and any(isinstance(target, ast.Subscript) for target in each.targets))
-        or (isinstance(each, ast.Call) and called(each, program) in ("append", "write", "extend"))
+        or (called(each, program) in ("append", "write", "extend"))
         for each in walk(loop)
     )
 
@@ -121,15 +121,14 @@ def _is_set(node: ast.expr, program: Program) -> bool:
 
 def _mixed(node: ast.expr, program: Program) -> bool:
     """Whether a set holds what cannot be compared with each other: constants of several types, objects of the program."""
-    boxes = [value for value in program.of(node) if isinstance(value, Box)]
-    held = {item for box in boxes for item in program.store.item(box)}
+    held = program.held(program.of(node))
     kinds = {type(each.value) for each in held if isinstance(each, Constant)}
     return len(kinds) > 1 or any(isinstance(each, Instance) for each in held)
 
 
 def _holds_tensors(node: ast.expr, program: Program) -> bool:
     """Whether what a set is made of are parameters or tensors, which have no order of their own."""
-    if isinstance(node, ast.Call) and called(node, program) in ("parameters", "named_parameters"):
+    if called(node, program) in ("parameters", "named_parameters"):
         return True
     return any(name.startswith(("torch.", "tensorflow.", "keras.")) for name in program.names(node))
 

@@ -10,12 +10,12 @@ import ast
 from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
-from distml.source.nodes import SCOPES
+from distml.training.around import own_nodes
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import nodes_in
+from distml.training.syntax import closure, nodes_in
 from distml.training.unit import Unit
-from distml.training.values import Function, Instance, Module
+from distml.training.values import Function, Instance, Module, Values
 
 _CONDITIONAL = (ast.If, ast.Try, ast.For, ast.While, ast.Match)
 
@@ -35,33 +35,39 @@ class Origin(NamedTuple):
 def origins(use: ast.expr, program: Program) -> list[Origin]:
     """The assignments whose value a name or attribute can have where it is read."""
     if isinstance(use, ast.Name):
-        unit = program.unit(use)
-        owner = unit.lexical.owner_at(use.id, use)
+        owner = program.owner(use)
         return _of_name(use, owner, program) if owner is not None else []
     if isinstance(use, ast.Attribute):
         return _of_attribute(use, program)
     return []
 
 
+def wholes(use: ast.expr, program: Program) -> list[ast.expr]:
+    """The expressions that these assignments give a name or attribute as a whole."""
+    return [each.value for each in origins(use, program) if each.whole]
+
+
+def values_at(use: ast.expr, program: Program) -> Values:
+    """What a variable can hold by the assignments that reach this use of it; else whatever it holds anywhere."""
+    found = origins(use, program)
+    if found and all(each.whole for each in found):
+        return frozenset(value for each in found for value in program.of(each.value))
+    return program.of(use)
+
+
 def computed_from(nodes: Iterable[ast.expr], program: Program) -> list[ast.expr]:
     """Expressions and those that the variables in them were assigned, back to where nothing more is known."""
-    found: list[ast.expr] = []
-    waiting = list(nodes)
-    while waiting:
-        node = waiting.pop(0)
-        if node in found:
-            continue
-        found.append(node)
-        for each in nodes_in(node, ast.Name):
-            if isinstance(each.ctx, ast.Load):
-                waiting += [origin.value for origin in origins(each, program)]
-    return found
+
+    def behind(node: ast.expr) -> Iterator[ast.expr]:
+        loads = (each for each in nodes_in(node, ast.Name) if isinstance(each.ctx, ast.Load))
+        return (origin.value for each in loads for origin in origins(each, program))
+
+    return [*closure(nodes, behind)]
 
 
 def parameter(use: ast.Name, program: Program) -> Function | None:
     """The function whose parameter a name is, if nothing assigns to it before it is read."""
-    unit = program.unit(use)
-    owner = unit.lexical.owner_at(use.id, use)
+    owner = program.owner(use)
     if not isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         return None
     args = owner.args
@@ -86,18 +92,15 @@ def _before_calls(found: list[Origin], use: ast.Name, owner: ast.AST, program: P
     """Of the assignments of an outer scope, those in front of the last call that leads to a use in a function."""
     if len(found) < 2:
         return found
-    lines: list[int] = []
-    waiting, seen = [program.function(use)], set()
-    while waiting:
-        function = waiting.pop()
-        if function is None or function in seen:
-            continue
-        seen.add(function)
-        for call in program.calling(function):
-            if program.unit(call).lexical.scope(call) is owner:
-                lines.append(call.lineno)
-            else:
-                waiting.append(program.function(call))
+
+    def inside(call: ast.Call) -> bool:
+        return program.unit(call).lexical.scope(call) is owner
+
+    def leading(function: ast.AST | None) -> Iterator[ast.AST | None]:
+        return (program.function(call) for call in program.calling(function) if not inside(call))
+
+    functions = closure([program.function(use)], leading)
+    lines = [call.lineno for each in functions for call in program.calling(each) if inside(call)]
     before = [each for each in found if lines and each.statement.lineno <= max(lines)]
     return before or found
 
@@ -122,8 +125,8 @@ def _last(found: list[Origin], use: ast.expr | None, program: Program) -> list[O
 
 def _other_arm(statement: ast.stmt, use: ast.expr, program: Program) -> bool:
     """Whether a statement stands in the arm of an `if` that is not taken where something is read, in no loop around both."""
-    arms = {above: below for below, above in _upwards(use, program) if isinstance(above, ast.If)}
-    for below, above in _upwards(statement, program):
+    arms = {above: below for below, above in program.around(use) if isinstance(above, ast.If)}
+    for below, above in program.around(statement):
         if isinstance(above, ast.For | ast.While) and any(each is above for each in program.ancestors(use)):
             return False
         if above in arms and {below in above.body, arms[above] in above.body} == {True, False}:
@@ -132,33 +135,16 @@ def _other_arm(statement: ast.stmt, use: ast.expr, program: Program) -> bool:
     return False
 
 
-def _upwards(node: ast.AST, program: Program) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """What stands around a node, each with the part of it that the node is in."""
-    below = node
-    for above in program.ancestors(node):
-        yield below, above
-        below = above
-
-
 @remembered
 def _assignments(owner: ast.AST, unit: Unit) -> dict[str, list[Origin]]:
     """The assignments to each name of a scope, in the order they are written."""
     found: dict[str, list[Origin]] = {}
-    for origin in sorted((o for node in _within(owner) for o in _made(node)), key=lambda each: _ends(each.statement)):
+    for origin in sorted(
+        (o for node in own_nodes(owner, ast.stmt) for o in _made(node)), key=lambda each: _ends(each.statement)
+    ):
         if isinstance(origin.target, ast.Name):
             found.setdefault(origin.target.id, []).append(origin)
     return found
-
-
-def _within(owner: ast.AST) -> Iterator[ast.stmt]:
-    """The statements of a scope without those of scopes in it."""
-    waiting: list[ast.AST] = list(ast.iter_child_nodes(owner))
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.stmt) and not isinstance(node, SCOPES):
-            yield node
-        if not isinstance(node, SCOPES) and not isinstance(node, ast.expr):
-            waiting += ast.iter_child_nodes(node)
 
 
 def _made(statement: ast.stmt) -> Iterator[Origin]:
@@ -215,7 +201,7 @@ def _of_instance(owner: Instance, use: ast.Attribute, program: Program) -> list[
 def _attributes(program: Program) -> dict[str, list[Origin]]:
     """The assignments to attributes of each name."""
     found: dict[str, list[Origin]] = {}
-    nodes = (node for unit in program.units.values() for node in nodes_in(unit.tree, ast.stmt))
+    nodes = program.nodes(ast.stmt)
     for origin in (each for node in nodes for each in _made(node)):
         if isinstance(origin.target, ast.Attribute):
             found.setdefault(origin.target.attr, []).append(origin)

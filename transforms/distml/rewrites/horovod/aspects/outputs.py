@@ -27,7 +27,7 @@ from distml.training.counting import LIBRARIES
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import is_literal, method_name, names_in, nodes_in, values_given
-from distml.training.values import Callable, Class, Foreign
+from distml.training.values import Class, Foreign
 
 _PRINTS = re.compile(
     r"builtins\.print|pprint\.(PrettyPrinter\(\)\.)?pprint|tensorflow\.print|tqdm(\.\w+)*\.tqdm\w*(\(\))?\.write"
@@ -216,10 +216,7 @@ def _is_operation(call: ast.Call, plan: Plan) -> bool:
 def private(call: ast.Call, program: Program) -> bool:
     """Whether a call writes below a temporary folder, of which each rank has its own."""
     sources = (source for part in values_given(call) for source in program.sources(part))
-    return any(
-        isinstance(source, ast.Call) and any(_OWN_FOLDER.match(name) for name in program.names(source.func))
-        for source in sources
-    )
+    return any(any(_OWN_FOLDER.match(name) for name in program.callee(source)) for source in sources)
 
 
 _LEARNS = frozenset({"fit", "fit_generator", "train_on_batch", "compile"})
@@ -246,7 +243,7 @@ def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) ->
     method = function.attr if isinstance(function, ast.Attribute) else ""
     if method == "write" and is_bar(function, program):
         return "output"
-    own = method in _SAVES and any(isinstance(value, Callable) for value in program.of(function))
+    own = method in _SAVES and bool(program.functions(function))
     return "file" if (method in _SAVES and not own) or _saves_what_learns(call, function, program) else None
 
 

@@ -12,11 +12,12 @@ from functools import cached_property
 
 from distml.rewrites.horovod.aspects.modes import training_calls
 from distml.rewrites.horovod.aspects.origins import Origin, origins, parameter
+from distml.training.around import returned
 from distml.training.callsites import argument_for, called, positional
 from distml.training.counting import BARS
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import nodes_in
+from distml.training.syntax import method_name, receiver_of
 from distml.training.values import Callable, Function
 
 SOURCES = re.compile(
@@ -40,6 +41,7 @@ STEPS = frozenset(
 
 TELLING = frozenset("padded_batch prefetch batch shuffle cache take skip unbatch with_options element_spec".split())
 _PASS = BARS | frozenset("iter enumerate as_numpy list get_one_shot_iterator make_one_shot_iterator".split())
+_TOGETHER = frozenset({"tensorflow.data.Dataset.zip", "tensorflow.data.experimental.sample_from_datasets"})
 _DEEPEST = 60
 
 
@@ -197,44 +199,30 @@ class _Walk:
 
     def _returned(self, node: ast.expr) -> list[ast.expr]:
         """What the functions of the program that an expression has its value from return."""
-        functions = functions_of(node, self.program)
-        given = [each.body for each in functions if isinstance(each, ast.Lambda)]
-        return given + [
-            each.value
-            for function in functions
-            for each in nodes_in(function, ast.Return)
-            if each.value is not None and self.program.function(each) is function
-        ]
+        functions = (each for each in functions_of(node, self.program) if isinstance(each, Function | ast.Lambda))
+        return [each for function in functions for each in returned(function)]
 
     def _call(self, node: ast.Call, here: tuple[ast.expr, ...], calls: tuple[ast.Call, ...], depth: int) -> None:
-        returned = self._returned(node)
-        if returned:
-            for value in returned:
-                self.back(value, here, (*calls, node), depth + 1)
-            return
-        names = self.program.names(node.func)
-        func = node.func
-        if any(
-            name in ("tensorflow.data.Dataset.zip", "tensorflow.data.experimental.sample_from_datasets")
-            for name in names
-        ):
-            for part in _parts(node):
-                self.back(part, here, calls, depth + 1)
-        elif called(node, self.program) == "zip" and "builtins.zip" in names:
-            for part in node.args:
-                self.back(part, here, calls, depth + 1)
-        elif any(SOURCES.fullmatch(name) for name in names):
+        results = self._returned(node)
+        sources = results or self._taken_from(node)
+        for each in sources or ():
+            self.back(each, here, (*calls, node) if results else calls, depth + 1)
+        if sources is None:
             self.found.append(Path(here, self.program))
-        elif isinstance(func, ast.Attribute) and func.attr in STEPS:
-            if func.attr == "concatenate" and node.args:
-                self.back(node.args[0], here, calls, depth + 1)
-            self.back(func.value, here, calls, depth + 1)
-        elif called(node, self.program) in _PASS and node.args:
-            self.back(node.args[0], here, calls, depth + 1)
-        elif called(node, self.program) in _PASS and isinstance(func, ast.Attribute):
-            self.back(func.value, here, calls, depth + 1)
-        else:
-            self.found.append(Path(here, self.program))
+
+    def _taken_from(self, call: ast.Call) -> list[ast.expr] | None:
+        """What a call of a library takes its samples from; None if it begins a path, or nobody knows."""
+        names, name, receiver = self.program.names(call.func), called(call, self.program), receiver_of(call)
+        if names & _TOGETHER:
+            return _parts(call)
+        if name == "zip" and "builtins.zip" in names:
+            return call.args
+        if self.program.matches(call.func, SOURCES):
+            return None
+        if receiver is not None and method_name(call) in STEPS:
+            return [*(call.args[:1] if method_name(call) == "concatenate" else ()), receiver]
+        handed = call.args[:1] or [each for each in (receiver,) if each is not None]
+        return handed if name in _PASS and handed else None
 
 
 def _parts(call: ast.Call) -> list[ast.expr]:

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from distml.source.bindings import arguments, binds, bound_names
-from distml.training.around import block_of, owner_of
+from distml.training.around import arms, block_of, owner_of
 from distml.training.program import Program
-from distml.training.syntax import is_literal, nodes_in
+from distml.training.syntax import is_literal, nodes_in, targets_of
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -34,19 +34,16 @@ def set_in_turn(program: Program, name: ast.Name, loop: ast.AST) -> bool:
 
 def only_where(program: Program, name: ast.Name, loop: ast.stmt) -> ast.expr | None:
     """The condition under which alone a loop reads a variable, if the variable may not be set otherwise."""
-    owner = program.unit(name).lexical.owner_at(name.id, name)
+    owner = program.owner(name)
     if owner is owner_of(loop, program):
         present = is_set_before(program, name.id, loop)
     else:
         present = not isinstance(owner, ast.Module) or _sets(owner.body, name.id)
-    below: ast.AST = name
-    for above in () if present else program.ancestors(name):
-        if above is loop:
-            break
-        if isinstance(above, ast.If) and below is not above.test:
-            return above.test if below in above.body else ast.UnaryOp(ast.Not(), above.test)
-        below = above
-    return None
+    branches = (
+        each for each in arms(name, program) if isinstance(each[0], ast.If) and loop in program.ancestors(each[0])
+    )
+    above, holds = next(branches, (None, False)) if not present else (None, False)
+    return None if above is None else above.test if holds else ast.UnaryOp(ast.Not(), above.test)
 
 
 def _set_between(program: Program, root: str, statement: ast.stmt, outer: ast.AST) -> bool:
@@ -90,10 +87,7 @@ def _names(statement: ast.stmt) -> Iterator[str]:
 def _targets(statement: ast.stmt) -> list[ast.expr]:
     if isinstance(statement, ast.With):
         return [each.optional_vars for each in statement.items if each.optional_vars is not None]
-    if isinstance(statement, ast.For):
-        return [statement.target]
-    if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
-        return []
-    if is_literal(statement.value, None):
-        return []
-    return statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    nothing = isinstance(statement, ast.Assign | ast.AnnAssign) and (
+        statement.value is None or is_literal(statement.value, None)
+    )
+    return targets_of(statement) if isinstance(statement, ast.For | ast.Assign | ast.AnnAssign) and not nothing else []

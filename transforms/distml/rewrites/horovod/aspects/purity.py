@@ -14,7 +14,7 @@ from distml.source.nodes import walk
 from distml.spmd.library import operations
 from distml.training.callsites import called
 from distml.training.program import Program
-from distml.training.syntax import nodes_in
+from distml.training.syntax import nodes_in, targets_of
 from distml.training.values import BoxMethod, Callable, Constant
 
 _BUILTINS = frozenset(
@@ -93,8 +93,7 @@ def _function(value: Callable, program: Program, depth: int) -> bool:
         if isinstance(node, ast.Global | ast.Nonlocal | ast.With | ast.Delete | ast.Yield | ast.Await):
             return False
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if not all(isinstance(each, ast.Name | ast.Tuple) or _filled(each, own) for each in targets):
+            if not all(isinstance(each, ast.Name | ast.Tuple) or _filled(each, own) for each in targets_of(node)):
                 return False
     filled = filling(value.node, program)
     return all(reads_only(statement, program, depth, filled) for statement in value.node.body)

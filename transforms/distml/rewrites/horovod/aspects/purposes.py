@@ -10,12 +10,12 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from distml.source.nodes import walk
+from distml.training.around import arms
 from distml.training.callers import Reach, leading_to, run_by
 from distml.training.callsites import argument_for, called, default_of
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import nodes_in
+from distml.training.syntax import nodes_in, stores, targets_of
 from distml.training.values import Callable
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -29,7 +29,7 @@ _JUDGES = frozenset(
 _HELD_OUT = frozenset({"validation_data", "eval_dataset", "eval_set"})
 _STEPS = frozenset({"apply_gradients", "minimize", "backward"})
 _THROUGH = (
-    ast.keyword, ast.Starred, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.IfExp, ast.NamedExpr, ast.BinOp, ast.UnaryOp,
+    ast.Starred, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.IfExp, ast.NamedExpr, ast.BinOp, ast.UnaryOp,
     ast.Compare, ast.Subscript, ast.Attribute, ast.Await, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.withitem,
 )  # fmt: skip
 _ALIKE = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
@@ -81,20 +81,15 @@ class Walk:
 
     def _on(self, node: ast.AST, stack: tuple[ast.Call, ...]) -> None:
         above = self.program.parent(node)
-        if isinstance(above, ast.Call) and node is not above.func:
-            self._given(node, above, stack)
-        elif isinstance(above, ast.keyword):
-            call = self.program.parent(above)
-            if isinstance(call, ast.Call):
-                self._given(above, call, stack)
-        elif isinstance(above, ast.Call):
-            self._called(above, stack)
+        if isinstance(above, ast.keyword):
+            node, above = above, self.program.parent(above)
+        if isinstance(above, ast.Call):
+            self._called(above, stack) if node is above.func else self._given(node, above, stack)
         elif isinstance(above, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = above.targets if isinstance(above, ast.Assign) else [above.target]
-            for target in targets:
-                self._bound(target, above.value, stack)
+            for target in targets_of(above):
+                self._bound(target, stack)
         elif isinstance(above, ast.withitem) and above.optional_vars is not None:
-            self._bound(above.optional_vars, None, stack)
+            self._bound(above.optional_vars, stack)
         elif isinstance(above, ast.For | ast.AsyncFor | ast.comprehension):
             self._looped(node, above, stack)
         elif isinstance(above, ast.Return | ast.Yield | ast.YieldFrom):
@@ -128,13 +123,12 @@ class Walk:
         else:
             self._to([call], stack)
 
-    def _bound(self, target: ast.expr, value: ast.expr | None, stack: tuple[ast.Call, ...]) -> None:
+    def _bound(self, target: ast.expr, stack: tuple[ast.Call, ...]) -> None:
         if isinstance(target, ast.Tuple | ast.List):
             for each in target.elts:
-                self._bound(each, None, stack)
+                self._bound(each, stack)
         elif isinstance(target, ast.Name):
-            lexical = self.program.unit(target).lexical
-            owner = lexical.owner_at(target.id, target, writing=True)
+            owner = self.program.owner(target, writing=True)
             if owner is not None:
                 self._to(_reads(owner, target.id, self.program), stack)
         elif isinstance(target, ast.Attribute):
@@ -142,7 +136,7 @@ class Walk:
             read = _attributes(self.program)[target.attr]
             self._to([each for each in read if objects & self.program.of(each.value)], ())
         elif isinstance(target, ast.Subscript):
-            self._bound(target.value, None, stack)
+            self._bound(target.value, stack)
 
     def _looped(
         self, node: ast.AST, loop: ast.For | ast.AsyncFor | ast.comprehension, stack: tuple[ast.Call, ...]
@@ -153,7 +147,7 @@ class Walk:
             self.found.add(EVALUATION)
             whole = self.program.parent(loop)
             self._to([whole] if whole is not None else [], stack)
-            self._bound(loop.target, None, stack)
+            self._bound(loop.target, stack)
             return
         reach = steps_of(self.program)
         calls = (each for part in loop.body for each in nodes_in(part, ast.Call))
@@ -161,7 +155,7 @@ class Walk:
             self.found.add(TRAINING)
         else:
             self.found.add(EVALUATION)
-            self._bound(loop.target, None, stack)
+            self._bound(loop.target, stack)
 
     def _returned(self, node: ast.AST, stack: tuple[ast.Call, ...]) -> None:
         function = self.program.function(node)
@@ -174,19 +168,9 @@ class Walk:
 
     def _runs(self, node: ast.AST, stack: tuple[ast.Call, ...]) -> bool:
         """Whether a line is run in the function that the last of these calls enters, as far as its constants say."""
-        if not stack:
-            return True
-        below = node
-        for above in self.program.ancestors(node):
-            if isinstance(above, Function):
-                return True
-            if isinstance(above, ast.If | ast.IfExp) and below is not above.test:
-                body = above.body if isinstance(above.body, list) else [above.body]
-                holds = _holds(above.test, stack, self.program)
-                if holds is not None and holds != (below in body):
-                    return False
-            below = above
-        return True
+        function = self.program.function(node)
+        around = ((above, here) for above, here in arms(node, self.program) if self.program.function(above) is function)
+        return not stack or all(_holds(above.test, stack, self.program) in (None, here) for above, here in around)
 
 
 def _holds(test: ast.expr, stack: tuple[ast.Call, ...], program: Program) -> bool | None:
@@ -210,9 +194,9 @@ def _holds(test: ast.expr, stack: tuple[ast.Call, ...], program: Program) -> boo
 def _kept(name: ast.Name, program: Program) -> ast.expr | None:
     """The one expression that a variable of a function is given, such as a condition by name."""
     function = program.function(name)
-    stores = [*_stores(function, name.id)] if function is not None else []
-    statement = program.parent(stores[0]) if len(stores) == 1 else None
-    return statement.value if isinstance(statement, ast.Assign) and stores[0] in statement.targets else None
+    found = [*stores(function, name.id)] if function is not None else []
+    statement = program.parent(found[0]) if len(found) == 1 else None
+    return statement.value if isinstance(statement, ast.Assign) and found[0] in statement.targets else None
 
 
 def constant(node: ast.expr | None, stack: tuple[ast.Call, ...], program: Program) -> ast.Constant | None:
@@ -220,20 +204,10 @@ def constant(node: ast.expr | None, stack: tuple[ast.Call, ...], program: Progra
     if isinstance(node, ast.Constant):
         return node
     function = program.function(node) if isinstance(node, ast.Name) else None
-    if not stack or function is None or not isinstance(node, ast.Name) or _assigned(function, node.id):
+    if not stack or function is None or not isinstance(node, ast.Name) or any(stores(function, node.id)):
         return None
     given = argument_for(stack[-1], function, node.id, program) or default_of(function, node.id)
     return constant(given, stack[:-1], program)
-
-
-def _assigned(function: ast.AST, name: str) -> bool:
-    return any(_stores(function, name))
-
-
-def _stores(function: ast.AST, name: str) -> Iterator[ast.Name]:
-    for node in nodes_in(function, ast.Name):
-        if node.id == name and isinstance(node.ctx, ast.Store):
-            yield node
 
 
 def _reads(owner: ast.AST, name: str, program: Program) -> list[ast.AST]:
@@ -256,10 +230,9 @@ def _reads_of(program: Program) -> dict[tuple[ast.AST, str], list[ast.AST]]:
 @remembered
 def _attributes(program: Program) -> dict[str, list[ast.Attribute]]:
     found: dict[str, list[ast.Attribute]] = defaultdict(list)
-    for unit in program.units.values():
-        for node in nodes_in(unit.tree, ast.Attribute):
-            if isinstance(node.ctx, ast.Load):
-                found[node.attr].append(node)
+    for node in program.nodes(ast.Attribute):
+        if isinstance(node.ctx, ast.Load):
+            found[node.attr].append(node)
     return found
 
 
@@ -267,11 +240,10 @@ def _attributes(program: Program) -> dict[str, list[ast.Attribute]]:
 def _handed(program: Program) -> dict[ast.AST, list[ast.AST]]:
     """Where functions of the program are handed on by name, and not called."""
     found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
-    for unit in program.units.values():
-        for node in walk(unit.tree):
-            above = program.parent(node)
-            if isinstance(node, ast.Name | ast.Attribute) and not (isinstance(above, ast.Call) and above.func is node):
-                for value in program.of(node) if isinstance(node.ctx, ast.Load) else ():
-                    if isinstance(value, Callable):
-                        found[value.node].append(node)
+    for node in program.nodes(ast.AST):
+        above = program.parent(node)
+        if isinstance(node, ast.Name | ast.Attribute) and not (isinstance(above, ast.Call) and above.func is node):
+            for value in program.of(node) if isinstance(node.ctx, ast.Load) else ():
+                if isinstance(value, Callable):
+                    found[value.node].append(node)
     return found

@@ -12,16 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.origins import origins, wholes
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.aspects.versions import modern
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.bindings import last_name
 from distml.source.nodes import walk
+from distml.training.around import returned
 from distml.training.callsites import argument, positional, settings_of
 from distml.training.program import Program
-from distml.training.syntax import is_given, is_literal, values_given
+from distml.training.syntax import closure, is_false, is_given, is_literal, values_given
 from distml.training.values import Callable, Class, Foreign, Function, Instance, Value, Values
 
 _NOTE = Note(
@@ -105,7 +106,7 @@ def scale_optimizer(plan: Plan, call: ast.Call) -> None:
         scale(plan, rate)
         _named(plan, call)
         decay = argument(call, -1, "decay")
-        if decay is not None and plan.options.shard != "none" and not _is_zero(decay):
+        if decay is not None and plan.options.shard != "none" and not is_false(decay):
             plan.patch(decay).wrap(decay, "{} * " + plan.world(decay).size, _STEPS)
         return
     settings, whole = settings_of(call, plan.program)
@@ -156,8 +157,7 @@ def scale(plan: Plan, rate: ast.expr) -> None:
     custom = [each for each in values if isinstance(each, Instance) and is_schedule(each, plan.program)]
     own = [*_functions(rate, plan.program), *(each.node for each in values if isinstance(each, Callable))]
     for schedule in made:
-        if isinstance(schedule.node, ast.Call):
-            _schedule(plan, schedule.node, _SCHEDULES[schedule.name.removesuffix("()")])
+        _schedule(plan, schedule.node, _SCHEDULES[schedule.name.removesuffix("()")])
     for instance in custom:
         _custom(plan, instance)
     for function in own:
@@ -180,7 +180,7 @@ def _of_keras(made: list[Foreign]) -> bool:
 
 def _may_be_number(rate: ast.expr, program: Program) -> bool:
     """Whether one of the expressions that a rate has its value from gives no schedule."""
-    given = [each.value for each in origins(rate, program) if each.whole]
+    given = wholes(rate, program)
     given += [rate.body, rate.orelse] if isinstance(rate, ast.IfExp) else []
     if given:
         return any(_may_be_number(each, program) for each in given)
@@ -216,7 +216,7 @@ def _variable(plan: Plan, variable: ast.Call) -> None:
         scale(plan, first)
     for call in plan.program.calls:
         held, given = _set_to(call)
-        held_here = any(isinstance(each, Foreign) and each.node is variable for each in plan.program.of(held))
+        held_here = variable in plan.program.made(held)
         if given is not None and held_here and variable not in plan.program.sources(given):
             scale(plan, given)
 
@@ -233,7 +233,7 @@ def _set_to(call: ast.Call) -> tuple[ast.expr | None, ast.expr | None]:
 
 def is_schedule(value: Instance, program: Program) -> bool:
     """Whether an object of the program is a schedule of its own."""
-    bases = [base.name for base in program.lineage(value.type) if isinstance(base, Foreign)]
+    bases = program.library_bases(value.type)
     return any(name.endswith("LearningRateSchedule") for name in bases)
 
 
@@ -241,7 +241,7 @@ def scale_results(plan: Plan, function: Function) -> None:
     """Scale what a function gives as a rate, except where that is computed from the rate it was given."""
     if plan.options.scale_lr == "none":
         return
-    for result in results(function):
+    for result in returned(function):
         if any(isinstance(each, Instance) and is_schedule(each, plan.program) for each in plan.program.of(result)):
             continue  # the schedule gives another rate, wherever it was made
         inner = _functions(result, plan.program)
@@ -258,19 +258,16 @@ def scale_results(plan: Plan, function: Function) -> None:
 
 def relative(rate: ast.expr, program: Program) -> bool:
     """Whether a rate is computed from the present one, or from one that was kept, which are scaled already."""
-    waiting: list[ast.expr] = [rate]
-    seen: set[ast.AST] = set()
-    while waiting:
-        new = program.sources(waiting.pop()) - seen
-        seen |= new
-        for source in new:
-            if isinstance(source, ast.Attribute) and source.attr in _RATES and _is_optimizer(source.value, program):
-                return True
-            if isinstance(source, ast.Name) and _is_second_parameter(source, program):
-                return True
-            if isinstance(source, ast.Name | ast.Attribute):
-                waiting += [each.value for each in origins(source, program)]
-    return False
+
+    def behind(node: ast.AST) -> Iterator[ast.AST]:
+        yield from program.behind(node)
+        if isinstance(node, ast.Name | ast.Attribute):
+            yield from (each.value for each in origins(node, program))
+
+    return any(
+        _is_rate(each, program) or (isinstance(each, ast.Name) and _is_second_parameter(each, program))
+        for each in closure([rate], behind)
+    )
 
 
 def scale_settings(plan: Plan) -> None:
@@ -292,32 +289,20 @@ def not_found(plan: Plan, node: ast.expr) -> None:
     )
 
 
-def results(function: Function) -> Iterator[ast.expr]:
-    """The expressions a function returns."""
-    if isinstance(function, ast.Lambda):
-        yield function.body
-        return
-    waiting: list[ast.AST] = list(function.body)
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, ast.Return) and node.value is not None:
-            yield node.value
-        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            waiting += ast.iter_child_nodes(node)
-
-
 def _functions(node: ast.expr, program: Program) -> list[Function]:
     """The functions of the program that an expression calls for its value, or that a variable has its value from."""
     if isinstance(node, ast.Name):
-        return [each for origin in origins(node, program) if origin.whole for each in _functions(origin.value, program)]
+        return [each for value in wholes(node, program) for each in _functions(value, program)]
     if not isinstance(node, ast.Call):
         return []
     if program.names(node.func) == {"builtins.float"} and node.args:
         return _functions(node.args[0], program)
-    return [each.node for each in program.of(node.func) if isinstance(each, Callable)]
+    return program.functions(node.func)
 
 
-def _schedule(plan: Plan, call: ast.Call, kind: _Schedule) -> None:
+def _schedule(plan: Plan, call: ast.AST | None, kind: _Schedule) -> None:
+    if not isinstance(call, ast.Call):
+        return
     size = plan.world(call).size
     for position, name in kind.rates:
         rate = argument(call, position, name)
@@ -329,7 +314,7 @@ def _schedule(plan: Plan, call: ast.Call, kind: _Schedule) -> None:
             plan.patch(call).keyword(call, name, f"{default} * {size}", _NOTE)
     for position, name in kind.steps if plan.options.shard != "none" else ():
         count = argument(call, position, name)
-        if count is not None and not _is_zero(count):
+        if count is not None and not is_false(count):
             plan.later.append(partial(_fewer, plan, count, name in _LISTS))
 
 
@@ -337,10 +322,6 @@ def _fewer(plan: Plan, count: ast.expr, several: bool) -> None:
     """Divide the steps of a schedule, unless they are counted by data that is divided already."""
     if not counts_divided(plan, count):
         _change(plan, count, "{} // " + plan.world(count).size, several, _STEPS)
-
-
-def _is_zero(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and not node.value
 
 
 def _change(plan: Plan, node: ast.expr, template: str, several: bool, note: Note) -> None:
@@ -400,8 +381,8 @@ def _of_callback(node: ast.expr, program: Program) -> bool:
     inner = node.value if isinstance(node, ast.Attribute) and node.attr == "optimizer" else None
     if not (isinstance(inner, ast.Attribute) and inner.attr == "model" and isinstance(inner.value, ast.Name)):
         return False
-    owners = [each.type for each in program.of(inner.value) if isinstance(each, Instance)]
-    bases = [base.name for owner in owners for base in program.lineage(owner) if isinstance(base, Foreign)]
+    owners = program.classes(inner.value)
+    bases = [base for owner in owners for base in program.library_bases(owner)]
     return any(name.startswith("keras.callbacks.") for name in bases)
 
 
@@ -428,15 +409,14 @@ def _is_second_parameter(node: ast.Name, program: Program) -> bool:
 
 def settings(program: Program) -> Iterator[tuple[ast.AST, ast.expr]]:
     """Where a rate is set, and to what."""
-    for unit in program.units.values():
-        for node in walk(unit.tree):
-            if isinstance(node, ast.Assign) and any(_is_rate(target, program) for target in node.targets):
-                yield node, node.value
-            elif isinstance(node, ast.Call):
-                held, given = _set_to(node)
-                if held is not None and given is not None and _is_rate(held, program):
-                    yield node, given
+    for node in program.nodes(ast.AST):
+        if isinstance(node, ast.Assign) and any(_is_rate(target, program) for target in node.targets):
+            yield node, node.value
+        elif isinstance(node, ast.Call):
+            held, given = _set_to(node)
+            if held is not None and given is not None and _is_rate(held, program):
+                yield node, given
 
 
-def _is_rate(node: ast.expr, program: Program) -> bool:
+def _is_rate(node: ast.AST, program: Program) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in _RATES and _is_optimizer(node.value, program)

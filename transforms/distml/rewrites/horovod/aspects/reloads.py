@@ -20,12 +20,12 @@ _CHECKPOINTS = frozenset(
 def saved(plan: Plan) -> None:
     """Put checkpoints under rank 0 whose path is only printed, also by what calls a function; others get HVD306."""
     for unit in plan.units():
-        for node in walk(unit.tree):
-            value = node.value if isinstance(node, ast.Assign | ast.Return) else None
-            if isinstance(node, ast.Assign | ast.Return) and value is not None and _checkpoints(value, plan.program):
+        for node in (each for each in walk(unit.tree) if isinstance(each, ast.Assign | ast.Return)):
+            getting, value = plan.program.calling(plan.program.function(node)), node.value
+            if value is not None and plan.program.callee(value) & _CHECKPOINTS:
                 if isinstance(node, ast.Assign) and all(only_shown(target, plan.program) for target in node.targets):
                     outputs.guard(plan, node, "file")
-                elif isinstance(node, ast.Return) and all(_shown(call, plan) for call in _calls(node, plan.program)):
+                elif isinstance(node, ast.Return) and all(_shown(each, plan) for each in getting):
                     plan.patch(value).wrap(value, f"{{}} if {plan.world(value).first} else None", WRITTEN)
                 else:
                     plan.warn(
@@ -34,12 +34,6 @@ def saved(plan: Plan) -> None:
                         "every rank writes this checkpoint, because the program uses the call's result",
                         "write it on rank 0 only, and do not use the path on the others",
                     )
-
-
-def _calls(node: ast.Return, program: Program) -> list[ast.Call]:
-    """The calls that get what a statement gives back."""
-    function = program.function(node)
-    return program.calling(function) if function is not None else []
 
 
 def _shown(call: ast.Call, plan: Plan) -> bool:
@@ -51,16 +45,12 @@ def _shown(call: ast.Call, plan: Plan) -> bool:
     return shows or isinstance(above, ast.Expr)
 
 
-def _checkpoints(node: ast.expr, program: Program) -> bool:
-    return isinstance(node, ast.Call) and bool(program.names(node.func) & _CHECKPOINTS)
-
-
 def only_shown(target: ast.expr, program: Program) -> bool:
     """Whether a variable is read by nothing but output, which rank 0 alone makes then."""
     if not isinstance(target, ast.Name):
         return False
     lexical = program.unit(target).lexical
-    owner = lexical.owner_at(target.id, target, writing=True)
+    owner = program.owner(target, writing=True)
     read = (each for each in nodes_in(owner or lexical.tree, ast.Name) if isinstance(each.ctx, ast.Load))
     return all(_put_out(each, program) for each in read if each.id == target.id)
 

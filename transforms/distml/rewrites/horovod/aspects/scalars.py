@@ -45,7 +45,4 @@ def _reduced(value: Foreign, program: Program, depth: int) -> bool:
 
 
 def _tensor(node: ast.AST, program: Program) -> bool:
-    return any(
-        isinstance(each, ast.Call) and any("tensorflow" in name for name in program.names(each.func))
-        for each in program.sources(node)
-    )
+    return any(any("tensorflow" in name for name in program.callee(each)) for each in program.sources(node))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
 from distml.rewrites.horovod.aspects.anchors import anchor_of, path_of
 from distml.rewrites.horovod.aspects.backends import device_of, utilities_of, way_of
 from distml.rewrites.horovod.aspects.ends import end
 from distml.rewrites.horovod.aspects.imported import Imported, is_entry, uses
 from distml.rewrites.horovod.plan import Note, Plan, Start, World
-from distml.training.syntax import nodes_in, only_in_script, runs_as_script
+from distml.training.syntax import closure, nodes_in, only_in_script, runs_as_script
 from distml.training.unit import Unit
 
 _ORDER: tuple[Start, ...] = ("torch", "tensorflow", "keras", "session")
@@ -120,19 +121,15 @@ def _is_prepared(plan: Plan, unit: Unit) -> bool:
 
 def _works(unit: Unit) -> bool:
     """Whether a file calls the framework while it is imported."""
-    waiting: list[ast.AST] = [*unit.tree.body]
     apart = only_in_script(unit.tree)
-    while waiting:
-        node = waiting.pop()
-        if node in apart:
-            continue
-        if isinstance(node, ast.Call) and path_of(node.func, unit).partition(".")[0] in ("tensorflow", "keras"):
-            return True
+
+    def at_once(node: ast.AST) -> Iterable[ast.AST]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            waiting += node.args.defaults
-        else:
-            waiting += node.body if isinstance(node, ast.ClassDef) else ast.iter_child_nodes(node)
-    return False
+            return node.args.defaults
+        return () if node in apart else node.body if isinstance(node, ast.ClassDef) else ast.iter_child_nodes(node)
+
+    calls = (each for each in closure(unit.tree.body, at_once) if isinstance(each, ast.Call) and each not in apart)
+    return any(path_of(each.func, unit).partition(".")[0] in ("tensorflow", "keras") for each in calls)
 
 
 def _is_alone(plan: Plan, unit: Unit) -> bool:

@@ -11,7 +11,6 @@ import re
 
 from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
-from distml.source.nodes import walk
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
@@ -44,7 +43,7 @@ def _adapted(program: Program) -> list[ast.expr]:
 
 def _collected(program: Program) -> list[ast.expr]:
     """What comprehensions go through for a function that learns from them, and loops that put items into sets and counters."""
-    nodes = [node for unit in program.units.values() for node in walk(unit.tree)]
+    nodes = [*program.nodes(ast.AST)]
     loops = [
         node.iter for node in nodes if isinstance(node, ast.For) and any(_collects(each, program) for each in node.body)
     ]

@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from distml.rewrites.horovod.aspects.downloads import downloads
 from distml.rewrites.horovod.aspects.modes import never_trains, only_in_training
 from distml.rewrites.horovod.aspects.one_order import in_graph, one_order
-from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.origins import wholes
 from distml.rewrites.horovod.aspects.pipelines import Path, callers_of, functions_of, is_passed, method_of, paths
 from distml.rewrites.horovod.aspects.surveys import surveyed
 from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Note, Plan, World
 from distml.source.nodes import walk
 from distml.training.program import Program
-from distml.training.syntax import nodes_in, values_given
-from distml.training.values import Callable
+from distml.training.syntax import nodes_in, targets_of, values_given
 
 _NOTE = Note(
     "shard the dataset evenly across ranks",
@@ -208,7 +207,7 @@ def _siblings(node: ast.expr, path: Path, ours: set[ast.expr]) -> set[str]:
 def _uses(name: ast.Name, path: Path, ours: set[ast.expr]) -> set[str]:
     """The dataset methods called on a variable, other than by the pipelines of training."""
     unit = path.program.unit(name)
-    owner = unit.lexical.owner_at(name.id, name)
+    owner = path.program.owner(name)
     found = set()
     for node in nodes_in(owner or unit.tree, ast.Call):
         if isinstance(node.func, ast.Attribute) and node not in ours:
@@ -291,7 +290,7 @@ def _at_random(path: Path, cut: int) -> bool:
         if method in ("filter", "take_while") and isinstance(node, ast.Call)
         for test in values_given(node)
     ]
-    bodies = [*tests, *(value.node for test in tests for value in path.program.of(test) if isinstance(value, Callable))]
+    bodies = [*tests, *(value for test in tests for value in path.program.functions(test))]
     return any(
         isinstance(node, ast.Attribute) and node.attr in ("random", "random_uniform")
         for body in bodies
@@ -344,7 +343,7 @@ def _named(statement: ast.stmt, node: ast.expr) -> str:
     """The one name that a statement gives to an expression."""
     if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is not node:
         return ""
-    first, *more = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    first, *more = targets_of(statement)
     return ast.unparse(first) if isinstance(first, ast.Name | ast.Attribute) and not more else ""
 
 
@@ -410,9 +409,9 @@ def fewer(plan: Plan, call: ast.Call) -> None:
 
 def divide_steps(plan: Plan, count: ast.expr) -> None:
     """Divide a number of steps by the number of ranks, where it is used; or where it is made, if means are taken by it."""
-    known = [each for each in origins(count, plan.program) if each.whole] if isinstance(count, ast.Name) else []
+    known = wholes(count, plan.program) if isinstance(count, ast.Name) else []
     if len(known) == 1 and isinstance(count, ast.Name) and _divides(count, plan):
-        count = known[0].value
+        count = known[0]
     number = whole_number(count, plan.program)
     code = "{} // " if number is count else "({} // "
     plan.patch(number).wrap(number, f"{code}{plan.world(count).size}{')' * (number is not count)}", FEWER)
@@ -420,7 +419,7 @@ def divide_steps(plan: Plan, count: ast.expr) -> None:
 
 def whole_number(count: ast.expr, program: Program) -> ast.expr:
     """The number of all steps in what is left of them: `n` of `max(n - checkpoint.step, 0)`, where ranks count their own."""
-    known = [each.value for each in origins(count, program) if each.whole]
+    known = wholes(count, program)
     made = known if len(known) == 1 else [count]
     given = (part for each in made if isinstance(each, ast.Call) for part in values_given(each))
     for part in (*made, *given):
@@ -434,7 +433,7 @@ def whole_number(count: ast.expr, program: Program) -> ast.expr:
 def _divides(count: ast.Name, plan: Plan) -> bool:
     """Whether something is divided by this number: a sum over the steps of an epoch."""
     lexical = plan.program.unit(count).lexical
-    owner = lexical.owner_at(count.id, count)
+    owner = plan.program.owner(count)
     return any(
         isinstance(node, ast.BinOp)
         and isinstance(node.op, ast.Div)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from distml.rewrites.horovod.aspects.setup import helper
 from distml.rewrites.horovod.aspects.spelling import spell
@@ -90,14 +91,31 @@ def {name}(value):
 
 _ARRAYS = """\
 if hasattr(value, "dtype"):
-        return {numpy}.concatenate(parts)"""
+        return {lib}.concatenate(parts)"""
+
+
+class Tensors(NamedTuple):
+    """How tensors of a library, which a file calls `{lib}`, come to the other ranks and back: what is sent of one for a mean,
+    and of one in a list, what a mean becomes, and how the parts of all ranks are joined.
+    """
+
+    sent: str
+    item: str
+    back: str
+    joined: str
 
 
 class Spelling:
     """The functions that each file needs for numbers and containers of Python and NumPy, put behind its start-up once."""
 
+    tensors: Tensors | None = None
+
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+
+    def library(self, node: ast.AST) -> str:
+        """What a file calls the library of its arrays or tensors."""
+        return spell(self.plan, node, "numpy", at_start=True)
 
     def mean_of(self, node: ast.AST, code: str) -> str:
         """The mean over all ranks of numbers, given as text."""
@@ -109,12 +127,21 @@ class Spelling:
 
     def mean_of_each(self, node: ast.AST, code: str) -> str:
         """The mean over all ranks of each number in a container, given as text."""
-        return self.combined(node, "mean_of_each", MEAN_OF_EACH, code, "numbers", plain="each", tensor="")
+        own, plain, tensor = self.tensors, "each", ""
+        if own is not None:
+            lib = self.library(node)
+            plain = f"{own.sent} if {lib}.is_tensor(each) else each"
+            tensor = f"if {lib}.is_tensor(each):\n            return {own.back.format(lib=lib)}\n        "
+        return self.combined(node, "mean_of_each", MEAN_OF_EACH, code, "numbers", plain=plain, tensor=tensor)
 
     def from_all(self, node: ast.AST, code: str) -> str:
         """What the lists or arrays of all ranks hold, given as text."""
-        joined = _ARRAYS.format(numpy=spell(self.plan, node, "numpy", at_start=True))
-        return self.combined(node, "from_all_ranks", FROM_ALL, code, joined=joined)
+        own, lib, held = self.tensors, self.library(node), "value"
+        if own is not None:
+            items = f"[{own.item} if {lib}.is_tensor(each) else each for each in value]"
+            held = f"{items} if isinstance(value, list) else value"
+        joined = (_ARRAYS if own is None else own.joined).format(lib=lib)
+        return self.combined(node, "from_all_ranks", FROM_ALL, code, held, joined=joined)
 
     def sum_of_each(self, node: ast.AST, code: str) -> str:
         """The sum over all ranks of each count in a container, given as text."""
@@ -127,8 +154,11 @@ class Spelling:
 
     def combined(self, node: ast.AST, name: str, text: str, code: str, value: str = "value", **words: str) -> str:
         """A call of the function `text`, in which `value` is what the ranks give each other."""
-        parts = f"parts = {self.gathering(node)}({value})"
-        return f"{helper(self.plan, node, name, text, parts=parts, **words)}({code})"
+        return f"{helper(self.plan, node, name, text, parts=self.parts(node, value), **words)}({code})"
+
+    def parts(self, node: ast.AST, value: str) -> str:
+        """The statement by which `parts` becomes a list with what each rank has for `value`."""
+        return f"parts = {self.gathering(node)}({value})"
 
     def gathering(self, node: ast.AST) -> str:
         """The function that gives a list with what each rank has."""

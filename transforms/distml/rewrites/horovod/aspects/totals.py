@@ -22,7 +22,7 @@ from distml.training.around import Looping, owner_of
 from distml.training.callers import run_by
 from distml.training.program import Program
 from distml.training.syntax import elements, method_name, nodes_in, root_of
-from distml.training.values import BoxMethod, Instance
+from distml.training.values import BoxMethod
 
 COUNT = Note("count over all ranks", "the sum that it divides is over all ranks", "mean-of-sums")
 
@@ -202,7 +202,7 @@ class Totals:
         """Where methods read what is added up in their object, which is the only one of its class: under another name."""
         whole, _, name = place.rpartition(".")
         held = [each for each in nodes_in(owner_of(loop, self.program), ast.Name) if each.id == whole]
-        types = {each.type for node in held for each in self.program.of(node) if isinstance(each, Instance)}
+        types = {each for node in held for each in self.program.classes(node)}
         made = [each for each in self.program.calls if types & self.program.of(each.func)]
         for owner in types if len(made) == 1 else ():
             grown = {
@@ -335,15 +335,13 @@ def divisor(node: ast.AST) -> ast.expr | None:
 def _divided(node: ast.AST, program: Program) -> list[ast.expr] | None:
     """What an expression is divided by in its statement, one after the other: none where it divides, None where neither."""
     counts: list[ast.expr] = []
-    below = node
-    for above in program.ancestors(node):
+    for below, above in program.around(node):
         if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Div | ast.FloorDiv):
             if below is above.right:
                 return []
             counts.append(above.right)
         elif not isinstance(above, ast.BinOp | ast.Call | ast.Attribute):
             break
-        below = above
     return counts or None
 
 

@@ -19,6 +19,7 @@ from distml.training.counting import COUNTS
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import (
+    closure,
     is_literal,
     mentions,
     method_name,
@@ -30,18 +31,18 @@ from distml.training.syntax import (
     values_given,
     yields,
 )
-from distml.training.values import Box, Callable, Class, Constant, Foreign, Function, Instance
+from distml.training.values import Callable, Class, Constant, Foreign, Function
 
 _SETTINGS = tuple(
     "argparse. configargparse. docopt. gflags. optparse. absl.flags tensorflow.app.flags tensorflow.flags sys.argv os.environ"
     " yaml. omegaconf.".split()
 )
-_CALLS = frozenset("len all any int float str bool min max abs sum range getattr round sorted list tuple dict".split())
+_CALLS = "len all any int float str bool min max abs sum range getattr round sorted list tuple dict".split()
 _KINDS = frozenset({*(f"builtins.{each}" for each in ("isinstance", "hasattr", "type", "callable")), "torch.is_tensor"})
 """Functions that ask of what kind something is: the batches of all ranks are of one kind, whatever is in them."""
 _READS = frozenset("builtins.open torch.load json.load pickle.load numpy.load pandas.read_csv".split())
 """Functions that read a file, which says the same to all ranks."""
-_SAME = frozenset({"torch.cuda.is_available", "torch.cuda.device_count"})
+_SAME = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", *(f"builtins.{each}" for each in _CALLS)})
 _SAME |= {f"os.path.{each}" for each in ("join", "splitext", "split", "basename", "dirname", "abspath")}
 _LOOKS = frozenset(f"os.path.{each}" for each in ("exists", "isfile", "isdir"))
 """Functions that look for a file: it is there for all ranks or for none, until something is done again and again."""
@@ -50,6 +51,11 @@ _COMPUTES = re.compile(r"math\.\w+|numpy\.(?!load|from|genfrom|empty|random|save
 _METHODS = frozenset(
     "__len__ size dim startswith endswith lower upper strip keys get split format named_parameters modules read".split()
 )
+_OWN = (
+    *(ast.Lambda, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom),
+    *(ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp),
+)
+"""Expressions with names or turns of their own."""
 ITERATIONS = re.compile(r"keras\.optimizers\.[\w.]+\(\)\.iterations(\.\w+\(\))?")
 """The steps that an optimizer of Keras has taken."""
 _VARIABLE = "tensorflow.Variable()"
@@ -102,15 +108,11 @@ class Uniform:
             return True
         if isinstance(node, ast.Name):
             return self._name(node, depth - 1)
-        if isinstance(node, ast.Attribute):
-            return self._attribute(node, depth - 1)
-        if isinstance(node, ast.Call):
-            return self._call(node, depth - 1)
-        if isinstance(node, ast.Lambda | ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
-            return False
-        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-            return False
-        return all(self.holds(child, depth - 1) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+        if isinstance(node, ast.Attribute | ast.Call):
+            return self._call(node, depth - 1) if isinstance(node, ast.Call) else self._attribute(node, depth - 1)
+        return not isinstance(node, _OWN) and all(
+            self.holds(child, depth - 1) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)
+        )
 
     def _kept(self, node: ast.expr, names: Iterable[str], depth: int) -> bool:
         """Whether no loop puts something of a rank's own under the name by which a setting is read here."""
@@ -158,19 +160,16 @@ class Uniform:
             return self._counted(node.func.value, depth)
         if names & (_KINDS | _READS) and given:
             return self.holds(given[0], depth) if names & _READS else self._of_one_kind(given[0], False, depth)
-        if names & _LOOKS and not _again(node, self.program):
+        looks = names & _LOOKS and not _again(node, self.program)
+        if looks or names & _SAME or (names and all(map(_COMPUTES.fullmatch, names))):
             return all(self.holds(each, depth) for each in given)
-        computes = bool(names) and all(map(_COMPUTES.fullmatch, names))
-        if names & {f"builtins.{each}" for each in _CALLS} or names & _SAME or computes:
-            return all(self.holds(each, depth) for each in given)
-        own = [value.node for value in self.program.of(node.func) if isinstance(value, Callable)]
+        own = self.program.functions(node.func)
         if own:
             return all(self._returns(each, depth) for each in own)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
-            if node.func.attr in ("size", "dim", "__len__"):
-                return not self._chosen(node.func.value, depth)
-            return all(self.holds(each, depth) for each in (node.func.value, *given))
-        return False
+        method, receiver = method_name(node), receiver_of(node)
+        if method in ("size", "dim", "__len__") and receiver is not None:
+            return not self._chosen(receiver, depth)
+        return method in _METHODS and all(self.holds(each, depth) for each in (receiver, *given))
 
     def _returns(self, function: ast.AST, depth: int) -> bool:
         """Whether a function of the program gives the same on all ranks: all that it returns is, and so is which of it."""
@@ -201,17 +200,16 @@ class Uniform:
         if isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
             return isinstance(node.args[0], ast.Name | ast.Attribute)
         own = method_name(node) in ("size", "__len__") and not node.args
-        return own and any(isinstance(value, Callable) for value in self.program.of(node.func))
+        return own and bool(self.program.functions(node.func))
 
     def _chosen(self, node: ast.expr, depth: int) -> bool:
         """Whether how many there are of something was decided, within a loop, by what each rank has of its own."""
-        found: set[ast.AST] = set()
-        waiting: list[ast.expr] = [node]
-        while waiting:
-            new = self.program.sources(waiting.pop(), until=self._chooses) - found
-            found |= new
-            names = (each for each in new if isinstance(each, ast.Name))
-            waiting += [made for each in names for made in stored(each, self.program) if made not in found]
+
+        def behind(each: ast.AST) -> Iterator[ast.AST]:
+            yield from () if self._chooses(each) else self.program.behind(each)
+            yield from stored(each, self.program) if isinstance(each, ast.Name) else ()
+
+        found = {*closure([node], behind)}
         uneven = {name for each in loops_around(node, self.program) for name in self._uneven(each)}
         if any(isinstance(each, ast.Name) and each.id in uneven for each in found):
             return True
@@ -238,7 +236,7 @@ class Uniform:
     def _attribute(self, node: ast.Attribute, depth: int) -> bool:
         if node.attr == "batch_size" and any(name.endswith("DataLoader()") for name in self.program.names(node.value)):
             return True
-        own = any(isinstance(each, Instance) for each in self.program.of(node.value))
+        own = bool(self.program.classes(node.value))
         if node.attr == "shape":
             return not self._chosen(node.value, depth)
         if (node.attr.isupper() and not own) or node.attr in (
@@ -285,8 +283,7 @@ class Uniform:
                 yield from (each for each in given if each is not None)
 
     def _name(self, node: ast.Name, depth: int) -> bool:
-        unit = self.program.unit(node)
-        owner = unit.lexical.owner_at(node.id, node)
+        owner = self.program.owner(node)
         if self._comprehended(node):
             return False
         if owner is None:
@@ -384,8 +381,7 @@ class Uniform:
                 # Wherever it ends: the numbers that it gives are the same as far as they go.
                 begins = len(node.args) > 1 or any("count" in name for name in names)
                 return all(self.holds(each, depth) for each in (node.args[:1] if begins else []) + node.args[2:])
-        boxes = [value for value in self.program.of(node) if isinstance(value, Box)]
-        inside = [held for box in boxes for held in self.program.store.item(box)]
+        inside = self.program.held(self.program.of(node))
         return bool(inside) and all(isinstance(each, Constant) for each in inside)
 
     def _parameter(self, function: Function, name: str, depth: int) -> bool:
@@ -440,9 +436,9 @@ def _put_into(owner: ast.AST, name: str) -> list[ast.expr]:
 def _overwritten(program: Program) -> dict[str, list[ast.expr]]:
     """What loops put among the settings of a program, by its names there."""
     found: dict[str, list[ast.expr]] = {}
-    for node in (each for unit in program.units.values() for each in walk(unit.tree)):
+    for node in program.nodes(ast.AST):
         held: list[tuple[ast.expr, object, ast.expr | None]] = []
-        if isinstance(node, ast.Call) and "builtins.setattr" in program.names(node.func) and len(node.args) == 3:
+        if isinstance(node, ast.Call) and "builtins.setattr" in program.callee(node) and len(node.args) == 3:
             held = [(node.args[0], getattr(node.args[1], "value", None), node.args[2])]
         for each in targets_of(node):
             if isinstance(each, ast.Attribute | ast.Subscript):
@@ -468,10 +464,9 @@ def _are_settings(node: ast.expr, program: Program) -> bool:
 def _attributes(program: Program) -> dict[str, list[ast.expr]]:
     """What is stored in attributes, by their names."""
     found: dict[str, list[ast.expr]] = {}
-    for node in (each for unit in program.units.values() for each in walk(unit.tree)):
+    for node in program.nodes(ast.AST):
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for name in {target.attr for target in targets if isinstance(target, ast.Attribute)}:
+            for name in {target.attr for target in targets_of(node) if isinstance(target, ast.Attribute)}:
                 found.setdefault(name, []).append(node.value)
     return found
 
@@ -479,5 +474,5 @@ def _attributes(program: Program) -> dict[str, list[ast.expr]]:
 @remembered
 def _classes(program: Program) -> list[ast.ClassDef]:
     """The classes that a program defines."""
-    nodes = (each for unit in program.units.values() for each in walk(unit.tree))
+    nodes = program.nodes(ast.AST)
     return [each for each in nodes if isinstance(each, ast.ClassDef)]

@@ -42,8 +42,7 @@ def all_come_to(node: ast.AST, plan: Plan, uniform: Uniform, depth: int = _CALLS
     """
     if _first_only(plan.program.statement(node), plan) or on_each_machine(node, plan):
         return False
-    below: ast.AST = node
-    for above in plan.program.ancestors(node):
+    for below, above in plan.program.around(node):
         if isinstance(above, ast.FunctionDef):
             return _all_call(above, plan, uniform, depth)
         if isinstance(above, ast.Lambda | ast.IfExp | ast.comprehension | ast.AsyncFunctionDef | ast.ClassDef):
@@ -52,7 +51,6 @@ def all_come_to(node: ast.AST, plan: Plan, uniform: Uniform, depth: int = _CALLS
         if isinstance(above, ast.If | ast.While | ast.Try) and not beside:
             if isinstance(above, ast.Try) or not uniform.holds(above.test):
                 return False
-        below = above
     return True
 
 

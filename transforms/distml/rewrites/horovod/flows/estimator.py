@@ -57,12 +57,7 @@ class EstimatorFlow:
             _made(plan, maker)
             _reported(plan, maker)
         session_hooks.refuse_stops(plan)
-        plan.once(session_hooks.stops)
-        plan.once(session_hooks.limit)
-        plan.once(session_hooks.save_often)
-        plan.once(session_hooks.quiet)
-        plan.once(session_hooks.quiet_library)
-        plan.once(_exported)
+        plan.once(session_hooks.stops, *session_hooks.KEPT, session_hooks.quiet_library, _exported)
         for each, larger in zip(told, divided, strict=True):
             _trained(plan, each, larger)
 
@@ -160,7 +155,7 @@ def _optimizers(plan: Plan, graph: Graph, makers: list[ast.Call], training: ast.
 def _updates(maker: ast.Call, graph: Graph) -> bool:
     """Whether the `model_fn` of an estimator comes to an update that is seen; where it is not known, whether one is seen."""
     program = graph.program
-    models = {value.node for value in program.of(argument(maker, 0, "model_fn")) if isinstance(value, Callable)}
+    models = {*program.functions(argument(maker, 0, "model_fn"))}
     reached = (node for each in upwards(graph.updates, program) for node in (each, *program.ancestors(each)))
     return not models.isdisjoint(reached) if models else bool(graph.updates)
 
@@ -220,12 +215,10 @@ def _exported(plan: Plan) -> None:
         if any(ESTIMATOR.match(name) and name.rpartition(".")[2].startswith("export_saved") for name in names):
             statement = plan.program.statement(call)
             alone = getattr(statement, "value", None) is call
-            if alone and (isinstance(statement, ast.Expr) or _for_print(statement, plan.program)):
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            printed = bool(targets) and all(only_shown(each, plan.program) for each in targets)
+            if alone and (isinstance(statement, ast.Expr) or printed):
                 guard(plan, statement, "file")
-
-
-def _for_print(statement: ast.stmt, program: Program) -> bool:
-    return isinstance(statement, ast.Assign) and all(only_shown(each, program) for each in statement.targets)
 
 
 def _is_folder(maker: ast.Call, given: ast.expr) -> bool:

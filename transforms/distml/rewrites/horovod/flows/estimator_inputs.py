@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.modes import mode_of
-from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.origins import wholes
 from distml.rewrites.horovod.aspects.spelling import module_of
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.source.nodes import walk
-from distml.training.around import own_nodes
+from distml.training.around import returned
 from distml.training.callsites import argument, positional
 from distml.training.program import Program
-from distml.training.syntax import is_given, nodes_in
+from distml.training.syntax import closure, is_given, nodes_in
 from distml.training.values import Callable, Foreign
 
 _ARRAYS = re.compile(r"tensorflow\.(compat\.v1\.)?estimator\.inputs\.(numpy|pandas)_input_fn")
@@ -55,7 +54,7 @@ def divide(plan: Plan, given: ast.expr, inputs: Mapping[ast.expr, bool]) -> bool
         if all(found):
             return larger
     if larger and functions and all(_gives_dataset(function, program) for function in functions):
-        for result in (each for function in functions for each in _results(function)):
+        for result in (each for function in functions for each in returned(function.node)):
             tf_data.in_order(plan, result)
         if not arrays:
             _wrapped(plan, given, inputs[given], _asked(functions[0], given, program))
@@ -74,7 +73,7 @@ def divide(plan: Plan, given: ast.expr, inputs: Mapping[ast.expr, bool]) -> bool
 
 def _origin(given: ast.expr, program: Program) -> list[ast.expr]:
     """What a variable was last given before it is read here, or what a parameter is given."""
-    found = [origin.value for origin in origins(given, program) if origin.whole]
+    found = wholes(given, program)
     made = (each.node for each in program.of(given) if isinstance(each, Foreign))
     return found or [each for each in made if isinstance(each, ast.Call)] or [given]
 
@@ -83,7 +82,7 @@ def _inside(plan: Plan, functions: list[Callable], inputs: Mapping[ast.expr, boo
     """Divide the data sets that functions give where they give them; only training calls these functions."""
     for function in functions:
         counted = all(count for each, count in inputs.items() if function in _functions(each, plan.program))
-        for result in (each for each in _results(function) if each not in plan.divided):
+        for result in (each for each in returned(function.node) if each not in plan.divided):
             plan.divided.add(result)
             plan.patch(result).wrap(result, _part(plan, result, counted), _PART)
 
@@ -138,20 +137,13 @@ def _functions(given: ast.expr, program: Program) -> list[Callable]:
     return list(dict.fromkeys(inner))
 
 
-def _results(function: Callable) -> list[ast.expr]:
-    if isinstance(function.node, ast.Lambda):
-        return [function.node.body]
-    return [n.value for n in own_nodes(function.node, ast.Return) if n.value is not None]
-
-
 def _made(function: Callable, program: Program) -> list[ast.expr]:
     """The datasets that a function gives, or that it takes its batch from."""
     if _gives_dataset(function, program):
-        return _results(function)
+        return returned(function.node)
     calls = [n for each in _reached([function], program) for n in nodes_in(each, ast.Call)]
-    return [c.func.value for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr in _ITERATES] or _results(
-        function
-    )
+    iterated = [c.func.value for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr in _ITERATES]
+    return iterated or returned(function.node)
 
 
 def _shared(functions: list[Callable], program: Program) -> bool:
@@ -162,35 +154,30 @@ def _shared(functions: list[Callable], program: Program) -> bool:
 def _reads(program: Program, reached: set[ast.AST], without: Container[ast.AST] = ()) -> int:
     """How often functions are named outside of them, and elsewhere than in `without`."""
     outside = 0
-    for unit in program.units.values():
-        for node in walk(unit.tree):
-            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and node not in without:
-                used = {v.node for v in program.of(node) if isinstance(v, Callable)} & reached
-                if used and not any(above in reached for above in program.ancestors(node)):
-                    outside += 1
+    for node in program.nodes(ast.AST):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and node not in without:
+            used = {*program.functions(node)} & reached
+            if used and not any(above in reached for above in program.ancestors(node)):
+                outside += 1
     return outside
 
 
 def _reached(functions: list[Callable], program: Program) -> set[ast.AST]:
     """Functions, and those that are called in them."""
-    found: set[ast.AST] = set()
-    waiting: list[ast.AST] = [each.node for each in functions]
-    while waiting:
-        current = waiting.pop()
-        if current not in found:
-            found.add(current)
-            calls = list(nodes_in(current, ast.Call))
-            waiting += [v.node for call in calls for v in program.of(call.func) if isinstance(v, Callable)]
-    return found
+
+    def called(function: ast.AST) -> Iterator[ast.AST]:
+        return (each for call in nodes_in(function, ast.Call) for each in program.functions(call.func))
+
+    return {*closure((each.node for each in functions), called)}
 
 
 def _gives_dataset(function: Callable, program: Program) -> bool:
-    return bool(_results(function)) and all(
+    return bool(returned(function.node)) and all(
         any(
             isinstance(v, Foreign) and v.name.startswith("tensorflow.data.") and "get_next" not in v.name
             for v in values
         )
-        for values in (program.of(each) for each in _results(function))
+        for values in (program.of(each) for each in returned(function.node))
     )
 
 
@@ -198,7 +185,7 @@ def _asked(function: Callable, given: ast.expr, program: Program) -> list[str]:
     """The parameters of an input function that an estimator fills in, without those that `partial` has filled."""
     names = positional(function.node)
     for call in _origin(given, program):
-        if isinstance(call, ast.Call) and "functools.partial" in program.names(call.func):
+        if isinstance(call, ast.Call) and "functools.partial" in program.callee(call):
             names = names[len(call.args) - 1 :]
             names = [each for each in names if each not in {keyword.arg for keyword in call.keywords}]
     return [each for each in names if each in _FILLED and isinstance(given, ast.Name | ast.Attribute)]

@@ -118,13 +118,13 @@ def _given(plan: Plan, maker: ast.Call, parameter: str, default: str) -> None:
 def _makers(held: Values, program: Program) -> list[ast.Call]:
     """The calls that make an optimizer, which is given itself or by a lambda."""
     objects = [v.node for v in held if isinstance(v, Foreign) and v.node is not None]
-    made = [each for each in objects if makes_optimizer(each, program) or _of_keras(each, program)]
+    made = [
+        each
+        for each in objects
+        if makes_optimizer(each, program) or any(name.startswith("keras.optimizers.") for name in program.callee(each))
+    ]
     bodies = [v.node.body for v in held if isinstance(v, Callable) and isinstance(v.node, ast.Lambda)]
     return [each for each in (*made, *bodies) if isinstance(each, ast.Call)]
-
-
-def _of_keras(node: ast.AST, program: Program) -> bool:
-    return isinstance(node, ast.Call) and any(n.startswith("keras.optimizers.") for n in program.names(node.func))
 
 
 def _new(plan: Plan, maker: ast.Call, name: str, parameter: str) -> str:

@@ -70,11 +70,7 @@ class MonitoredFlow:
         session_optimizers.distribute(plan, larger)
         if larger:
             plan.once(session_schedules.shorten)
-        plan.once(session_intervals.shorten)
-        plan.once(session_hooks.stops)
-        plan.once(session_hooks.limit)
-        plan.once(session_hooks.save_often)
-        plan.once(session_hooks.quiet)
+        plan.once(session_intervals.shorten, session_hooks.stops, *session_hooks.KEPT)
         _session(plan, loop.node)
         session_outputs.on_rank_zero(plan, runs)
 
@@ -100,9 +96,8 @@ def _session(plan: Plan, call: ast.Call) -> None:
     session_hooks.broadcast(plan, call, argument(call, _HOOKS[kind], "hooks"))
     _folders(plan, call)
     creator = argument(call, 0, "session_creator") if kind == "MonitoredSession" else None
-    for value in plan.program.of(creator):
-        if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
-            _folders(plan, value.node)
+    for made in plan.program.made(creator):
+        _folders(plan, made)
 
 
 def _folders(plan: Plan, call: ast.Call) -> None:
@@ -115,7 +110,7 @@ def _supervised(plan: Plan, call: ast.Call) -> None:
     """A session of a supervisor: the graph is closed before it starts, and only rank 0 writes."""
     assert isinstance(call.func, ast.Attribute)
     program = plan.program
-    made = [v.node for v in program.of(call.func.value) if isinstance(v, Foreign) and isinstance(v.node, ast.Call)]
+    made = program.made(call.func.value)
     for supervisor in made:
         _folders(plan, supervisor)
         entered = program.statement(call)

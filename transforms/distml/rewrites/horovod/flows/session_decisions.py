@@ -63,7 +63,7 @@ def _left_together(plan: Plan, loop: Looping, test: ast.expr, reach: Reach, comp
     program, patch = plan.program, plan.patch(test)
 
     def settled(node: ast.AST) -> bool:
-        return runs_session(node) or any(map(computed.functions.__contains__, _run_by(node, program)))
+        return runs_session(node) or any(map(computed.functions.__contains__, run_by(node, program)))
 
     parts = [each for each in reach.parts if not any(map(settled, walk(each)))]
     names = {name for each in parts for name in reads(each)}
@@ -79,10 +79,6 @@ def _left_together(plan: Plan, loop: Looping, test: ast.expr, reach: Reach, comp
 
 def _sets_any(node: ast.Assign, names: set[str]) -> bool:
     return any(targets(each) & names for each in node.targets)
-
-
-def _run_by(node: ast.AST, program: Program) -> list[ast.AST]:
-    return run_by(node, program) if isinstance(node, ast.Call) else []
 
 
 def _averaged(plan: Plan, run: Run, loop: Looping, reach: Reach, test: ast.expr, closed: bool) -> None:

@@ -13,7 +13,7 @@ from distml.source.nodes import walk
 from distml.training.around import own_nodes
 from distml.training.callsites import argument, called
 from distml.training.program import Program
-from distml.training.syntax import nodes_in, values_given
+from distml.training.syntax import nodes_in, targets_of, values_given
 from distml.training.values import BoxMethod, Callable, Foreign, Instance
 
 RANDOM = re.compile(
@@ -59,7 +59,7 @@ def _drawing(call: ast.Call, graph: Graph, scope: ast.AST, changing: set[str]) -
     drawn = draw_of(call, graph.program)
     if drawn is not None and not drawn.counts and given.names & changing:
         return None
-    known = drawn is None or any(isinstance(v, Callable) for v in graph.program.of(call.func)) or not drawn.counts
+    known = drawn is None or bool(graph.program.functions(call.func)) or not drawn.counts
     return drawn if known or not given.names & changing else None
 
 
@@ -143,8 +143,7 @@ def _changes(node: ast.AST, program: Program) -> bool:
     """Whether a statement changes an attribute of an object of the program."""
     if not isinstance(node, ast.Assign | ast.AugAssign):
         return False
-    changed = node.targets if isinstance(node, ast.Assign) else [node.target]
-    places = (each for target in changed for each in _places(target) if isinstance(each, ast.Attribute))
+    places = (each for target in targets_of(node) for each in _places(target) if isinstance(each, ast.Attribute))
     return any(isinstance(v, Instance) for place in places for v in program.of(place.value))
 
 

@@ -21,6 +21,7 @@ _ABOUT = re.compile(
     r"tensorflow\.(reduce_mean|reduce_sum|losses\.\w+|add_n|Variable|get_variable|summary\.\w+|metrics\.\w+"
     r"|train\.(get_or_create_global_step|get_global_step|\w+_decay))\(\)(\[\])?"
 )
+_PLACEHOLDER = re.compile(r".*placeholder\(\)")
 _LEAST = 4
 """Samples that are written out in the program: fewer are not divided."""
 
@@ -67,9 +68,7 @@ def _is_state(feed: Feed, program: Program) -> bool:
     """Whether an entry is the state of recurrent cells and no data."""
     if feed.key is None or placeholder(feed, program) is not None:
         return False
-    return any(
-        isinstance(each, ast.Call) and called(each, program) == "zero_state" for each in program.sources(feed.key)
-    )
+    return any(called(each, program) == "zero_state" for each in program.sources(feed.key))
 
 
 def _shown(feeds: ast.expr, owner: ast.AST) -> list[Feed]:
@@ -112,10 +111,7 @@ def _rates(graph: Graph) -> set[ast.AST]:
 
 def placeholder(feed: Feed, program: Program) -> ast.Call | None:
     """The call that makes the placeholder of an entry."""
-    for value in program.of(feed.key):
-        if isinstance(value, Foreign) and isinstance(value.node, ast.Call) and value.name.endswith("placeholder()"):
-            return value.node
-    return None
+    return next(iter(program.made(feed.key, _PLACEHOLDER)), None)
 
 
 def _is_data(feed: Feed, rates: set[ast.AST], program: Program) -> bool:
@@ -176,7 +172,7 @@ def averaged(graph: Graph) -> bool:
     program = graph.program
     for update in graph.updates:
         for node in graph.sources(update):
-            names = program.names(node.func) if isinstance(node, ast.Call) else frozenset()
+            names = program.callee(node)
             if "tensorflow.reduce_sum" in names and isinstance(node, ast.Call) and not _along_axis(node):
                 return False
             if "builtins.len" in names:
@@ -189,16 +185,8 @@ def averaged(graph: Graph) -> bool:
 def summed_up(run: Run, graph: Graph) -> bool:
     """Whether what a step gives beside training are numbers about the batch, and not something for each sample."""
     fetched = elements(run.fetches)
-    return all(graph.trains(each) or _is_number(each, graph.program) for each in fetched)
-
-
-def _is_number(node: ast.expr, program: Program) -> bool:
-    return program.matches(node, _ABOUT)
+    return all(graph.trains(each) or graph.program.matches(each, _ABOUT) for each in fetched)
 
 
 def _along_axis(call: ast.Call) -> bool:
     return len(call.args) > 1 or any(k.arg in ("axis", "reduction_indices", "axes") for k in call.keywords)
-
-
-def _last(node: ast.Name | ast.Attribute) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from distml.source.nodes import walk
 from distml.training.around import Looping, loops_around, own_nodes, owner_of
-from distml.training.callsites import positional
+from distml.training.callsites import given_by
 from distml.training.program import Program
 from distml.training.syntax import method_name
 
@@ -37,20 +37,10 @@ def frames(node: ast.expr, feeds: Iterable[ast.expr], program: Program) -> list[
         caller = next((call for call in callers if any(loops_around(call, program))), callers[0])
         if any(caller is each.node for each in found):
             break
-        given = _given(function, caller, program)
+        given = given_by(caller, function, program)
         names = reached(found[-1].feeds, function).names
         found.append(Frame(owner_of(caller, program), caller, tuple(v for k, v in given.items() if k in names)))
     return found
-
-
-def _given(function: ast.FunctionDef, call: ast.Call, program: Program) -> dict[str, ast.expr]:
-    """What a call gives to each parameter, as far as it is written out."""
-    names = positional(function)
-    if names and isinstance(call.func, ast.Attribute) and isinstance(program.parent(function), ast.ClassDef):
-        names = names[1:]
-    given = dict(zip(names, call.args, strict=False))
-    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-    return given
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,10 @@ def quiet(plan: Plan) -> None:
                 plan.patch(call).wrap(call, code, _FOLDER)
 
 
+KEPT = (limit, save_often, quiet)
+"""What becomes of the hooks that a program makes."""
+
+
 def quiet_library(plan: Plan) -> None:
     """Let the library itself log on rank 0 only: it tells of the steps that it takes."""
     for call in plan.program.calls:

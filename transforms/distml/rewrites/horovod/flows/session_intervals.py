@@ -6,14 +6,13 @@ import ast
 from collections.abc import Callable
 from functools import partial
 
-from distml.rewrites.horovod.aspects import intervals, named
+from distml.rewrites.horovod.aspects import intervals
 from distml.rewrites.horovod.aspects.outputs import checkpoint
 from distml.rewrites.horovod.flows.session_feeds import Feed, entries, written
 from distml.rewrites.horovod.flows.session_frames import frames, reached, reads, runs_session, set_in
 from distml.rewrites.horovod.flows.session_graph import Graph, Run, graph_of, is_counter
 from distml.rewrites.horovod.flows.session_outputs import saves
 from distml.rewrites.horovod.flows.session_steps import fetched
-from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping, loops_around, own_nodes
@@ -59,12 +58,7 @@ def _shorten(plan: Plan) -> None:
             def acts(branch: ast.If, judges: Callable[[ast.If], bool] = judges, asked: set[str] = asked) -> bool:
                 return judges(branch) or _takes(branch, training) or _sets(branch, asked, graph)
 
-            intervals.shorten(plan, loop, names, judges, lambda _: False)
-            intervals.sooner(plan, loop, names, acts)
-            named.told(plan, loop, names)
-            for bound in intervals.limits(loop, names, program):
-                if not plan.patch(bound).requests.expressions.get(bound):
-                    intervals.end_sooner(plan, bound, FEWER)
+            intervals.as_often(plan, loop, names, judges, acts, intervals.limits(loop, names, program))
 
 
 def _own(loop: Looping, plan: Plan) -> set[str]:

@@ -38,8 +38,8 @@ def average(plan: Plan, graph: Graph, runs: list[Run]) -> None:
     numbers = {name for loop, own in loops.items() for run in own for name in _numbers(loop, run, graph)}
     spelling = Spelling(plan)
     uniform = Uniform(plan.program, plan.dealt)
-    means = Means(plan, uniform, spelling.mean_of, numbers, spelling)
-    means.tell_sums(EqualShares(plan), spelling.sum_of)
+    means = Means(plan, uniform, numbers, spelling)
+    means.tell_sums(EqualShares(plan))
     means.average({*loops})
     for loop, own in loops.items():
         if plan.may_change(loop):

@@ -207,7 +207,7 @@ def _average(plan: Plan, update: ast.Call) -> None:
     if given is None:
         return
     found = program.sources(given)
-    made = [each for each in found if isinstance(each, ast.Call) and _derives(each, program)]
+    made = [each for each in found if isinstance(each, ast.Call) and "tensorflow.gradients" in program.callee(each)]
     computing = [*made, *(each for each in found if isinstance(each, ast.Call) and _computes(each))]
     losses = [loss for each in computing if (loss := argument(each, 0, "ys", "loss")) is not None]
     within = {node for loss in losses for node in program.sources(loss)}  # a penalty on gradients is part of a loss
@@ -224,10 +224,6 @@ def _average(plan: Plan, update: ast.Call) -> None:
             "cannot determine where the gradients that are applied here are computed",
             "compute them with `compute_gradients` or `tf.gradients` in the files that are given",
         )
-
-
-def _derives(call: ast.Call, program: Program) -> bool:
-    return "tensorflow.gradients" in program.names(call.func)
 
 
 def _computes(node: ast.AST) -> bool:

@@ -14,7 +14,6 @@ from distml.training.around import block_of
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.syntax import is_given, is_literal, method_name, values_given
-from distml.training.values import Foreign
 
 _MAKES = frozenset({"make_one_shot_iterator", "make_initializable_iterator", "make_initializer"})
 _PRODUCERS = re.compile(
@@ -124,7 +123,7 @@ def _initialized(iterator: ast.Call, graph: Graph) -> list[ast.expr]:
     program, found = graph.program, {}
     for call in program.calls:
         if isinstance(call.func, ast.Attribute) and call.func.attr == "make_initializer" and call.args:
-            if any(isinstance(v, Foreign) and v.node is iterator for v in program.of(call.func.value)):
+            if iterator in program.made(call.func.value):
                 found[call.args[0]] = _begins_steps(call, graph)
     return [data for data, trains in found.items() if trains] or [*found]
 
@@ -134,7 +133,7 @@ def _begins_steps(made: ast.Call, graph: Graph) -> bool:
     program = graph.program
     runs = [call for call in program.calls if method_name(call) == "run"]
     for call in runs:
-        if not any(_is_made_by(each, made, program) for each in call.args):
+        if not any(made in program.made(each) for each in call.args):
             continue
         statement = program.statement(call)
         block = block_of(statement, program)
@@ -145,10 +144,6 @@ def _begins_steps(made: ast.Call, graph: Graph) -> bool:
             if any(_initializes(each, program) for each in inside):
                 break
     return False
-
-
-def _is_made_by(node: ast.expr, made: ast.Call, program: Program) -> bool:
-    return any(isinstance(v, Foreign) and v.node is made for v in program.of(node))
 
 
 def _initializes(node: ast.AST, program: Program) -> bool:

@@ -21,7 +21,7 @@ from distml.training.around import loops_around, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import elements, is_literal, method_name, nodes_in, values_given
+from distml.training.syntax import elements, is_false, is_literal, method_name, nodes_in, values_given
 from distml.training.values import Callable, Foreign
 
 _ASSIGNS = frozenset({"assign", "assign_sub"})
@@ -144,7 +144,8 @@ def _by_hand(call: ast.Call, names: frozenset[str], program: Program) -> bool:
     if not (method in _ASSIGNS or names & {f"tensorflow.{each}" for each in _ASSIGNS}):
         return False
     held = [each for part in values_given(call) for each in program.sources(part)]
-    if any(_is_fed(each, program) for step in _steps(call, names, program) for each in program.sources(step)):
+    made_of = (each for step in _steps(call, names, program) for each in program.sources(step))
+    if any("tensorflow.placeholder" in program.callee(each) for each in made_of):
         return True
     target = call.args[0] if names & {f"tensorflow.{each}" for each in _ASSIGNS} else getattr(call.func, "value", None)
     made = [value.node for value in program.of(target) if isinstance(value, Foreign)]
@@ -152,7 +153,7 @@ def _by_hand(call: ast.Call, names: frozenset[str], program: Program) -> bool:
         return False
     if method == "assign" or "tensorflow.assign" in names:
         held = held if any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub) for each in held) else []
-    return any(isinstance(each, ast.Call) and "tensorflow.gradients" in program.names(each.func) for each in held)
+    return any("tensorflow.gradients" in program.callee(each) for each in held)
 
 
 def _steps(call: ast.Call, names: frozenset[str], program: Program) -> list[ast.expr]:
@@ -180,16 +181,8 @@ def _steps(call: ast.Call, names: frozenset[str], program: Program) -> list[ast.
 
 
 def _trainable(node: ast.expr, program: Program) -> bool:
-    made = [value.node for value in program.of(node) if isinstance(value, Foreign) and isinstance(value.node, ast.Call)]
-    return bool(made) and not any(
-        k.arg == "trainable" and isinstance(k.value, ast.Constant) and not k.value.value
-        for c in made
-        for k in c.keywords
-    )
-
-
-def _is_fed(node: ast.AST, program: Program) -> bool:
-    return isinstance(node, ast.Call) and "tensorflow.placeholder" in program.names(node.func)
+    made = program.made(node)
+    return bool(made) and not any(k.arg == "trainable" and is_false(k.value) for c in made for k in c.keywords)
 
 
 def refuse(graph: Graph, node: ast.expr) -> None:

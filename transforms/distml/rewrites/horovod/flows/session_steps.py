@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
 from distml.rewrites.horovod.aspects.anchors import anchor_of
-from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.origins import origins, wholes
 from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.session_frames import reads, targets
 from distml.rewrites.horovod.flows.session_graph import gives_count, is_counter
@@ -74,9 +74,9 @@ def _held(iterated: ast.expr, program: Program) -> ast.expr:
     """What a loop goes through: where that is a variable, what it was given, if nothing else reads it as a whole."""
     if not isinstance(iterated, ast.Name):
         return iterated
-    found = [each.value for each in origins(iterated, program) if each.whole]
+    found = wholes(iterated, program)
     unit = program.unit(iterated)
-    owner = unit.lexical.owner_at(iterated.id, iterated)
+    owner = program.owner(iterated)
     uses = [n for n in nodes_in(owner or unit.tree, ast.Name) if n.id == iterated.id]
     read = [n for n in uses if isinstance(n.ctx, ast.Load) and not isinstance(program.parent(n), ast.Attribute)]
     same = [n for n in read if any(each.value in found for each in origins(n, program))]
@@ -183,7 +183,7 @@ def _uses(loop: ast.For, number: ast.expr, program: Program) -> Iterator[ast.exp
             isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv | ast.Mod) and resumed(node.left, program)
         ):
             yield node.right
-        elif isinstance(node, ast.Call) and "builtins.divmod" in program.names(node.func) and len(node.args) == 2:
+        elif isinstance(node, ast.Call) and "builtins.divmod" in program.callee(node) and len(node.args) == 2:
             yield from node.args[1:] if resumed(node.args[0], program) else ()
 
 
@@ -222,7 +222,7 @@ def _axes(loop: ast.For, program: Program) -> Iterator[ast.expr]:
     for call in own_nodes(owner_of(loop, program), ast.Call):
         if called(call, program) in RANGES and call.lineno > loop.lineno:
             above = program.parent(call)
-            yield from call.args[:2] if isinstance(above, ast.Call) and called(above, program) == "plot" else ()
+            yield from call.args[:2] if called(above, program) == "plot" else ()
 
 
 def _without_one(stop: ast.expr) -> ast.expr:
@@ -288,7 +288,7 @@ def divide_number(plan: Plan, number: ast.expr, some: bool = False) -> ast.expr 
 def already_divided(plan: Plan, number: ast.expr) -> bool:
     """Whether a number is computed from one that was divided."""
     given = _definitions(number, plan.program)
-    if len(given) > 1 and len(reaching := _reaching(number, plan.program)) == 1:
+    if len(given) > 1 and len(reaching := wholes(number, plan.program)) == 1:
         return _has(plan, number) or _has(plan, reaching[0])
     return any(_has(plan, each) for each in plan.program.sources(number) if isinstance(each, ast.expr)) or any(
         _has(plan, value) for value in given
@@ -306,7 +306,7 @@ def _definition(plan: Plan, number: ast.expr) -> ast.expr | None:
     if not isinstance(number, ast.Name):
         return None
     values = _definitions(number, plan.program)
-    values = _reaching(number, plan.program) if len(values) > 1 else values
+    values = wholes(number, plan.program) if len(values) > 1 else values
     literal = len(values) == 1 and isinstance(values[0], ast.Constant)
     if len(values) != 1 or not (_numbered(number, plan.program) if literal else _shared(number, plan.program)):
         return None
@@ -320,8 +320,7 @@ def _definitions(number: ast.expr, program: Program) -> list[ast.expr]:
     """What is assigned to the variable that `number` is, in the scope that owns it."""
     if not isinstance(number, ast.Name):
         return []
-    unit = program.unit(number)
-    owner = unit.lexical.owner_at(number.id, number)
+    owner = program.owner(number)
     if owner is None:
         return []
     return [
@@ -331,27 +330,22 @@ def _definitions(number: ast.expr, program: Program) -> list[ast.expr]:
     ]
 
 
-def _reaching(number: ast.expr, program: Program) -> list[ast.expr]:
-    """What a variable that is assigned several times can have been given where it is read."""
-    return [each.value for each in origins(number, program) if each.whole]
-
-
 def _shared(number: ast.Name, program: Program) -> bool:
     """Whether a variable is read elsewhere too, with the same value."""
     unit = program.unit(number)
-    owner = unit.lexical.owner_at(number.id, number)
+    owner = program.owner(number)
     uses = [n for n in nodes_in(owner or unit.tree, ast.Name) if n.id == number.id]
     others = [each for each in uses if isinstance(each.ctx, ast.Load) and each is not number]
     if len(_definitions(number, program)) > 1:
-        given = _reaching(number, program)
-        return any(_reaching(each, program) == given for each in others)
+        given = wholes(number, program)
+        return any(wholes(each, program) == given for each in others)
     return bool(others)
 
 
 def _numbered(number: ast.Name, program: Program) -> bool:
     """Whether the steps are numbered behind their loop, as the axis of a plot is: with as many numbers as steps."""
     unit = program.unit(number)
-    owner = unit.lexical.owner_at(number.id, number)
+    owner = program.owner(number)
     for call in own_nodes(owner or unit.tree, ast.Call):
         if called(call, program) in RANGES and call.lineno > number.lineno:
             looped = isinstance(program.parent(call), ast.For | ast.comprehension)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects import progress
 from distml.rewrites.horovod.aspects.dealing import deal_rounds
-from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.origins import wholes
 from distml.rewrites.horovod.flows.session_frames import Reach, reads, targets
 from distml.rewrites.horovod.flows.session_graph import Run
 from distml.rewrites.horovod.flows.session_steps import divide_number, divide_stop, range_of, relate, resumed, stop_of
@@ -96,7 +96,7 @@ def refuse_one(loop: Looping, counters: set[str], reach: Reach, program: Program
     cut = [node for part in reach.parts for node in nodes_in(part, ast.Subscript)]
     for node in cut:
         if isinstance(node.value, ast.Name) and reads(node.slice) & counters:
-            given = [each.value for each in origins(node.value, program) if each.whole]
+            given = wholes(node.value, program)
             if given and all(_one(each, program) for each in given):
                 raise Refuse(
                     "HVD213",
@@ -112,7 +112,7 @@ def _one(value: ast.expr, program: Program) -> bool:
         first = value.slice.elts[0] if isinstance(value.slice, ast.Tuple) and value.slice.elts else value.slice
         none = is_literal(first, None)
         return none or "numpy.newaxis" in program.names(first)
-    if isinstance(value, ast.Call) and "numpy.expand_dims" in program.names(value.func):
+    if isinstance(value, ast.Call) and "numpy.expand_dims" in program.callee(value):
         axis = argument(value, 1, "axis")
         return isinstance(axis, ast.Constant) and axis.value == 0
     return False
@@ -173,7 +173,7 @@ def _loads(name: str, loop: ast.For) -> Iterator[ast.Name]:
 def _grouped(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None:
     """Go through anything else in rounds: `enumerate` counts the turns of the rank, unless its number finds the batch."""
     data, target = loop.iter, loop.target
-    while isinstance(data, ast.Call) and data.args and _passes(data, plan.program):
+    while isinstance(data, ast.Call) and data.args and called(data, plan.program) in BARS | {"enumerate"}:
         if ast.unparse(data.func) == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
             if targets(target.elts[0]) & reach.names:
                 break
@@ -183,7 +183,3 @@ def _grouped(plan: Plan, loop: ast.For, reach: Reach, runs: list[Run]) -> None:
         stepping = Stepping(plan.program, [run.call for run in runs])
         deal_rounds(plan, loop, data, reach.names, stepping, _TURNS)
         progress.of_batches(plan, loop, data)
-
-
-def _passes(call: ast.Call, program: Program) -> bool:
-    return called(call, program) in BARS | {"enumerate"}

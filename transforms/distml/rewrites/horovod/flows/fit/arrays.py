@@ -10,7 +10,7 @@ from distml.source.nodes import walk
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import is_literal
+from distml.training.syntax import is_false, is_literal
 from distml.training.unit import Unit
 
 SHARD = Note(
@@ -114,7 +114,7 @@ def _batches(program: Program, unit: Unit) -> tuple[bool, bool]:
             continue
         for keyword in call.keywords:
             fixed = fixed or (keyword.arg in ("batch_input_shape", "batch_shape") and not _is_open(keyword.value))
-            stateful = stateful or (keyword.arg == "stateful" and not _is_false(keyword.value))
+            stateful = stateful or (keyword.arg == "stateful" and not is_false(keyword.value))
         if "keras.Input" in program.names(call.func):
             fixed = fixed or argument(call, -1, "batch_size") is not None
     return fixed or stateful, stateful
@@ -124,7 +124,3 @@ def _is_open(shape: ast.expr) -> bool:
     """Whether a shape leaves the size of batches open."""
     first = shape.elts[0] if isinstance(shape, ast.Tuple | ast.List) and shape.elts else None
     return is_literal(first, None)
-
-
-def _is_false(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and not node.value

@@ -27,12 +27,12 @@ from distml.rewrites.horovod.notes import DEALT
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.bindings import arguments as parameters
 from distml.source.nodes import walk
-from distml.training.around import Looping, loops_around, own_nodes, owner_of
+from distml.training.around import Looping, loops_around, owner_of, returned
 from distml.training.callers import Reach
 from distml.training.callsites import argument_for, is_range
 from distml.training.program import Program
 from distml.training.syntax import names_in, nodes_in, values_given
-from distml.training.values import Callable, Constant, Function, Instance
+from distml.training.values import Constant, Function, Instance
 
 _START = Note(
     "ranks start from the weights of rank 0",
@@ -168,9 +168,8 @@ def _places(source: ast.expr, outer: Looping, program: Program) -> Iterator[ast.
 
 def _told(call: ast.Call, program: Program) -> Iterator[ast.expr]:
     """What functions of the program are given that say which samples they give back."""
-    for function in (value.node for value in program.of(call.func) if isinstance(value, Callable)):
-        given = [each.value for each in own_nodes(function, ast.Return) if each.value is not None]
-        yield from _arguments(call, function, _indices(given, program), program)
+    for function in program.functions(call.func):
+        yield from _arguments(call, function, _indices(returned(function), program), program)
 
 
 def _indices(given: Iterable[ast.expr], program: Program) -> list[ast.expr]:
@@ -332,9 +331,7 @@ def _generated(plan: Plan, node: ast.expr) -> bool:
     """
     program = plan.program
     for call in walk(node):
-        makers = (
-            [v.node for v in program.of(call.func) if isinstance(v, Callable)] if isinstance(call, ast.Call) else []
-        )
+        makers = program.functions(call.func) if isinstance(call, ast.Call) else []
         if not isinstance(call, ast.Call) or not makers:
             continue
         given = values_given(call)

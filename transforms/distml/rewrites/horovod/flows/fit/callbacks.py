@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import abc
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.intervals import fewer
@@ -21,7 +22,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.callsites import argument
 from distml.training.program import Program
-from distml.training.syntax import is_literal, nodes_in, values_given
+from distml.training.syntax import closure, is_false, is_literal, values_given
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 _FRONT = Note(
@@ -44,12 +45,7 @@ _FLOOR = Note(
     "scale-rate",
 )
 _KERAS = "keras.callbacks."
-_WRITERS = {"ModelCheckpoint", "TensorBoard", "CSVLogger", "RemoteMonitor", "ProgbarLogger"}
-_DECIDERS = {
-    *("EarlyStopping", "ReduceLROnPlateau", "LearningRateScheduler", "TerminateOnNaN", "History", "BaseLogger"),
-    *("LambdaCallback", "Callback", "SwapEMAWeights"),
-}
-_TALKERS = {"EarlyStopping", "ReduceLROnPlateau", "LearningRateScheduler"}
+_WRITERS = ("ModelCheckpoint", "TensorBoard", "CSVLogger", "RemoteMonitor", "ProgbarLogger")
 _SCHEDULE = re.compile(r"keras\.optimizers\.schedules\.\w+\(\)")
 _WRITING_LIBRARIES = re.compile(
     r"wandb\..*|tqdm\.keras\.\w+\(\)|keras_tqdm\..*|livelossplot\..*|mlflow\..*|neptune\w*\..*|comet_ml\..*|clearml\..*"
@@ -108,17 +104,8 @@ def _is_callback(name: str) -> bool:
 
 def _members(node: ast.expr, program: Program) -> Iterator[Value]:
     """The callbacks in what is given as callbacks."""
-    waiting = list(program.of(node))
-    seen: set[Value] = set()
-    while waiting:
-        value = waiting.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        if isinstance(value, Box):
-            waiting += program.store.item(value)
-        else:
-            yield value
+    held = closure(program.of(node), lambda value: program.held([value]))
+    return (value for value in held if not isinstance(value, Box))
 
 
 def _see_to(plan: Plan, value: Value, node: ast.expr) -> None:
@@ -129,31 +116,14 @@ def _see_to(plan: Plan, value: Value, node: ast.expr) -> None:
 
 
 def _of_library(plan: Plan, value: Foreign, node: ast.expr) -> None:
-    kind = value.name.removesuffix("()").rpartition(".")[2]
-    call = value.node
-    if value.name.startswith(_KERAS) and isinstance(call, ast.Call):
-        if kind in _WRITERS:
-            _less_often(plan, call)
-            on_rank_zero(plan, call)
-            return
-        if kind == "BackupAndRestore":
-            _backup(plan, call)
-        elif kind == "LearningRateScheduler":
-            _scheduler(plan, call)
-        elif kind == "LambdaCallback":
-            _lambdas(plan, call)
-        elif kind == "ReduceLROnPlateau":
-            _floor(plan, call)
-        elif kind == "TerminateOnNaN":
-            stopping.of_library(plan, call, f"{_KERAS}{kind}")
-        if kind in _TALKERS:
-            _quiet(plan, call)
-        if kind in _DECIDERS or kind == "BackupAndRestore":
-            return
-    elif _WRITING_LIBRARIES.fullmatch(value.name) and isinstance(call, ast.Call):
-        on_rank_zero(plan, call)
-        return
-    _unknown(plan, call if isinstance(call, ast.Call) else node)
+    call, kind = value.node, value.name.removesuffix("()").rpartition(".")[2]
+    if not isinstance(call, ast.Call):
+        _unknown(plan, node)
+    elif value.name.startswith(_KERAS):
+        for change in _CHANGES.get(kind, (_unknown,)):
+            change(plan, call)
+    else:
+        (on_rank_zero if _WRITING_LIBRARIES.fullmatch(value.name) else _unknown)(plan, call)
 
 
 def _less_often(plan: Plan, call: ast.Call) -> None:
@@ -226,19 +196,19 @@ def _floor(plan: Plan, call: ast.Call) -> None:
 
 def _quiet(plan: Plan, call: ast.Call) -> None:
     verbose = argument(call, -1, "verbose")
-    if verbose is not None and not (isinstance(verbose, ast.Constant) and not verbose.value):
+    if verbose is not None and not is_false(verbose):
         plan.patch(verbose).wrap(verbose, f"{{}} if {plan.world(verbose).first} else 0", _QUIET)
 
 
 def _of_program(plan: Plan, value: Instance) -> None:
     program = plan.program
-    classes = [each.node for each in program.lineage(value.type) if isinstance(each, Class)]
+    classes = program.own_bases(value.type)
     found: Judgment = judged(classes, program)
     for stop in found.by_batch:
         stopping.of_program(plan, stop)
     for test in found.by_process:
         stopping.of_process(plan, test)
-    below = {each.name for each in program.lineage(value.type) if isinstance(each, Foreign)}
+    below = {*program.library_bases(value.type)}
     writes = found.writes or any(f"{_KERAS}{each}" in below for each in _WRITERS)
     if found.decides or not writes or _is_read(value, program):
         return
@@ -250,10 +220,22 @@ def _of_program(plan: Plan, value: Instance) -> None:
 
 def _is_read(value: Instance, program: Program) -> bool:
     """Whether the program looks at a callback from outside its class."""
-    own = {each.node for each in program.lineage(value.type) if isinstance(each, Class)}
-    for unit in program.units.values():
-        for node in nodes_in(unit.tree, ast.Attribute):
-            if value in program.of(node.value):
-                if not own & {*program.ancestors(node)}:
-                    return True
+    own = {*program.own_bases(value.type)}
+    for node in program.nodes(ast.Attribute):
+        if value in program.of(node.value):
+            if not own & {*program.ancestors(node)}:
+                return True
     return False
+
+
+_CHANGES: dict[str, tuple[abc.Callable[[Plan, ast.Call], None], ...]] = {
+    **dict.fromkeys(_WRITERS, (_less_often, on_rank_zero)),
+    **dict.fromkeys(("History", "BaseLogger", "Callback", "SwapEMAWeights"), ()),
+    "BackupAndRestore": (_backup,),
+    "EarlyStopping": (_quiet,),
+    "LambdaCallback": (_lambdas,),
+    "LearningRateScheduler": (_scheduler, _quiet),
+    "ReduceLROnPlateau": (_floor, _quiet),
+    "TerminateOnNaN": (stopping.of_library,),
+}
+"""What becomes of each kind of callback of Keras, in turn."""

@@ -15,6 +15,7 @@ from distml.rewrites.horovod.notes import DEALT, FEWER
 from distml.rewrites.horovod.plan import Plan, Refuse
 from distml.training.callsites import argument
 from distml.training.program import Program
+from distml.training.syntax import is_false
 from distml.training.values import Box, Foreign
 
 _ROWS = re.compile(r"[\w.]+\.shape\[0\]|len\([\w.]+\)")
@@ -65,7 +66,7 @@ def share(plan: Plan, arguments: Given) -> None:
 def _refuse_whole(arguments: Given, x: ast.expr) -> None:
     """Raise `Refuse` where what is trained on is whole: a graph, whose nodes belong to each other."""
     batch, shuffle = arguments.one("batch_size"), arguments.one("shuffle")
-    ordered = isinstance(shuffle, ast.Constant) and not shuffle.value
+    ordered = is_false(shuffle)
     if any(_GRAPH.match(name) for name in arguments.program.names(x)):
         what, instead = "every batch is the same graph, which cannot be sharded", "train in one process"
         raise Refuse("HVD213", x, what, instead)
@@ -181,7 +182,7 @@ def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast
     if _is_unseen(arguments, kind):
         _unshared(plan, x, f"cannot identify this data; every rank trains on all of it{_RATE}")
         return
-    if kind == "unknown" or plan.options.shard == "steps" or not _makes(plan.program, x):
+    if kind == "unknown" or plan.options.shard == "steps" or not _makers(plan.program, x):
         _unshared(plan, x, "every rank draws its own batches from all of the data, for fewer steps")
         seeds.differ(plan, arguments.call)
     elif carries_state(plan.program, plan.program.unit(arguments.call)):
@@ -214,10 +215,6 @@ def _generator(plan: Plan, arguments: Given, x: ast.expr, kind: Kind, steps: ast
             "the number of batches is unknown, so ranks may take different numbers of steps",
             "pass `steps_per_epoch=`, divided by the number of ranks",
         )
-
-
-def _makes(program: Program, x: ast.expr) -> bool:
-    return bool(_makers(program, x))
 
 
 def _makers(program: Program, x: ast.expr) -> list[ast.AST]:

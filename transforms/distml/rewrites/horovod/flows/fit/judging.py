@@ -11,7 +11,7 @@ from distml.rewrites.horovod.aspects.drawing import is_own
 from distml.rewrites.horovod.aspects.outputs import kind_of
 from distml.source.nodes import walk
 from distml.training.program import Program
-from distml.training.syntax import method_name
+from distml.training.syntax import method_name, targets_of
 
 _CHANGING = frozenset(
     "set_value assign set_weights load_weights reset_states apply_gradients restore assign_add assign_sub".split()
@@ -42,8 +42,7 @@ def judged(code: Iterable[ast.AST], program: Program) -> Judgment:
     for owner in code:
         for node in walk(owner):
             if isinstance(node, ast.Assign | ast.AugAssign):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                changed = {each.attr for each in targets if isinstance(each, ast.Attribute)} & _CHANGED
+                changed = {each.attr for each in targets_of(node) if isinstance(each, ast.Attribute)} & _CHANGED
                 decides = decides or bool(changed)
                 if "stop_training" in changed:
                     by_batch += [node] if _in_batch(node, program) else []

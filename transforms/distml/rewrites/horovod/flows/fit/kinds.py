@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Literal
 
-from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.origins import origins, values_at, wholes
 from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.training.program import Program
 from distml.training.values import Box, Constant, Foreign, Instance, Values
@@ -29,7 +29,7 @@ _AXES = frozenset({"numpy.swapaxes()", "numpy.moveaxis()", "numpy.transpose()"})
 
 def kind_of(x: ast.expr, labelled: bool, program: Program) -> Kind:
     """What `x` is, as far as can be seen; where labels are given beside it, Keras takes only arrays."""
-    values = _assigned(x, program)
+    values = values_at(x, program)
     names = {value.name for value in values if isinstance(value, Foreign)} | _bases(values, program)
     if named := next((kind for pattern, kind in _NAMED if any(map(pattern.fullmatch, names))), None):
         return named
@@ -56,22 +56,14 @@ def _unstacked(value: object, program: Program) -> bool:
     if not isinstance(value, Foreign) or value.name not in _AXES or value.node is None:
         return False
     above = program.parent(value.node)
-    return isinstance(above, ast.Call) and "builtins.list" in program.names(above.func)
+    return "builtins.list" in program.callee(above)
 
 
 def _is_arithmetic(x: ast.expr, program: Program) -> bool:
     """Whether a list is only one side of what is computed, as in `array + [0.2, 0]`: the other makes it an array."""
-    made = [x, *(each.value for each in origins(x, program) if each.whole)]
+    made = [x, *wholes(x, program)]
     sides = [(each.left, each.right) for each in made if isinstance(each, ast.BinOp)]
     return any(not all(any(isinstance(v, Box) for v in program.of(side)) for side in both) for both in sides)
-
-
-def _assigned(x: ast.expr, program: Program) -> Values:
-    """What a variable can hold by the assignments that reach this use of it; else whatever it holds anywhere."""
-    found = origins(x, program)
-    if found and all(each.whole for each in found):
-        return frozenset(value for each in found for value in program.of(each.value))
-    return program.of(x)
 
 
 def _bases(values: Values, program: Program) -> set[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from distml.rewrites.horovod.aspects.origins import origins
+from distml.rewrites.horovod.aspects.origins import values_at
 from distml.source.nodes import walk
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -65,11 +65,6 @@ SIGNATURES = {
 """The parameters of a model's methods, in their order."""
 
 
-def is_model(node: ast.expr, program: Program) -> bool:
-    """Whether an expression can stand for a Keras model."""
-    return program.matches(node, _MODEL)
-
-
 def calls(program: Program, method: str) -> Iterator[ast.Call]:
     """The calls of a method on what is, or by its arguments must be, a Keras model."""
     for call in program.calls:
@@ -84,7 +79,7 @@ def _of_model(call: ast.Call, func: ast.Attribute, program: Program) -> bool:
     here = [each.name for each in objects(func.value, program) if isinstance(each, Foreign)]
     if here and all(_NO_MODEL.fullmatch(name) for name in here):
         return False
-    if is_model(func.value, program):
+    if program.matches(func.value, _MODEL):
         return True
     values = program.of(func)
     if any(isinstance(each, Callable) for each in values) and not any(isinstance(each, Foreign) for each in values):
@@ -200,10 +195,7 @@ class Given:
 
 def objects(node: ast.expr, program: Program) -> Values:
     """What an expression stands for at its place: of a name that is assigned again, by the assignments that reach it."""
-    reaching = origins(node, program)
-    if not reaching or not all(each.whole for each in reaching):
-        return program.of(node)
-    return frozenset(value for each in reaching for value in program.of(each.value)) or program.of(node)
+    return values_at(node, program) or program.of(node)
 
 
 def own_method(node: ast.expr, name: str, program: Program) -> list[ast.FunctionDef]:

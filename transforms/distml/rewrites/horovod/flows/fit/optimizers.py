@@ -94,14 +94,10 @@ def steps_with_tape(program: Program, *classes: ast.ClassDef) -> bool:
     for owner in classes:
         for function in owner.body:
             if isinstance(function, ast.FunctionDef) and function.name in ("train_step", "train_on_batch"):
-                return any(_is_tape(node, program) for node in walk(function)) and not any(
+                return any("tensorflow.GradientTape" in program.callee(node) for node in walk(function)) and not any(
                     isinstance(node, ast.Attribute) and node.attr == "minimize" for node in walk(function)
                 )
     return False
-
-
-def _is_tape(node: ast.AST, program: Program) -> bool:
-    return isinstance(node, ast.Call) and "tensorflow.GradientTape" in program.names(node.func)
 
 
 def _classes(arguments: Given, program: Program) -> Iterator[ast.ClassDef]:
@@ -110,7 +106,7 @@ def _classes(arguments: Given, program: Program) -> Iterator[ast.ClassDef]:
         yield from (each for each in program.ancestors(arguments.call) if isinstance(each, ast.ClassDef))
     for value in objects(arguments.model, program):
         if isinstance(value, Instance):
-            yield from (each.node for each in program.lineage(value.type) if isinstance(each, Class))
+            yield from program.own_bases(value.type)
 
 
 def _is_trained(arguments: Given, program: Program) -> bool:

@@ -19,8 +19,8 @@ from distml.training.callsites import argument, called
 from distml.training.decided import calls_behind
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import is_given, names_in, nodes_in, runs_as_script
-from distml.training.values import Class, Constant, Foreign, Instance
+from distml.training.syntax import closure, is_given, names_in, nodes_in, runs_as_script
+from distml.training.values import Class, Constant, Foreign
 
 ALIKE = Note(
     "drawn alike on every rank",
@@ -29,9 +29,6 @@ ALIKE = Note(
 )
 _APART = Note(
     "another seed on every rank", "ranks with one seed would draw the same batches from the same data", "seed-by-rank"
-)
-_SEEDS = re.compile(
-    r"numpy\.random\.seed|random\.seed|tensorflow\.(random\.)?set_(random_)?seed|keras\.utils\.(\w+\.)?set_random_seed"
 )
 _GLOBAL = re.compile(r"numpy\.random\.seed|random\.seed|keras\.utils\.(\w+\.)?set_random_seed")
 _DRAWS = re.compile(
@@ -82,7 +79,7 @@ def _made_of(arrays: list[ast.expr], program: Program, classes: bool = True) -> 
     """What arrays are computed from, and what is called in the functions, generators and `classes` that give them."""
     found = {source for each in computed_from(arrays, program) for source in program.sources(each)}
     makers: list[ast.AST] = [each for each in found if isinstance(each, ast.FunctionDef)]
-    makers += [function for each in found if isinstance(each, ast.Call) for function in run_by(each, program)]
+    makers += [function for each in found for function in run_by(each, program)]
     called = {*_run_by_all([*makers, *_classes(arrays, program)] if classes else [], program, ())}
     return found | called | {made for each in called for made in generators(each, program)}
 
@@ -111,8 +108,8 @@ def drawn(arrays: Iterable[ast.expr], program: Program) -> bool:
 
 def _classes(arrays: Iterable[ast.expr], program: Program) -> list[ast.AST]:
     """The classes of the objects that arrays come from."""
-    made = (value.type for each in arrays for value in program.of(each) if isinstance(value, Instance))
-    return [each.node for kind in made for each in program.lineage(kind) if isinstance(each, Class)]
+    made = (value for each in arrays for value in program.classes(each))
+    return [each for kind in made for each in program.own_bases(kind)]
 
 
 @remembered
@@ -178,15 +175,13 @@ def together(plan: Plan, node: ast.AST, owners: Iterable[ast.AST], apart: Contai
 
 def _run_by_all(owners: Iterable[ast.AST], program: Program, apart: Container[ast.AST]) -> Iterator[ast.Call]:
     """The calls in classes or functions, and in the functions of the program that these run."""
-    waiting, seen = [*owners], set[ast.AST]()
-    while waiting:
-        owner = waiting.pop(0)
-        if owner in seen or owner in apart:
-            continue
-        seen.add(owner)
-        for call in nodes_in(owner, ast.Call):
-            yield call
-            waiting += run_by(call, program)
+
+    def called(owner: ast.AST) -> Iterator[ast.AST]:
+        functions = (each for call in nodes_in(owner, ast.Call) for each in run_by(call, program))
+        return (each for each in functions if each not in apart)
+
+    run = closure((each for each in owners if each not in apart), called)
+    return (call for owner in run for call in nodes_in(owner, ast.Call))
 
 
 def begin(plan: Plan, node: ast.AST, library: str) -> None:
@@ -364,9 +359,8 @@ def differ(plan: Plan, call: ast.Call, x: ast.expr | None = None) -> None:
     code += [f"{spell(plan, call, name)}({world.rank})" for name in sorted(begun)]
     if code:
         patch.before(statement, "\n".join(dict.fromkeys(code)), _APART)
-    for value in program.of(x) if x is not None else ():
-        if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
-            _begin_apart(plan, value.node, -1)
+    for made in program.made(x):
+        _begin_apart(plan, made, -1)
 
 
 def _of_rank(plan: Plan, seed: ast.Call, place: ast.Call) -> str | None:

@@ -11,7 +11,7 @@ from distml.rewrites.horovod.flows.fit import seeds
 from distml.rewrites.horovod.flows.fit.arrays import carries_state
 from distml.rewrites.horovod.notes import DEALT
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.callers import run_by
+from distml.training.callers import run_from
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
@@ -74,17 +74,9 @@ def deal(plan: Plan, call: ast.Call, x: ast.expr) -> bool:
 def _asked(owners: list[ast.ClassDef], program: Program) -> set[ast.AST]:
     """The functions that run when a batch is asked for, if they draw for this batch alone and shuffle nothing that is kept."""
     methods = [each for owner in owners for each in owner.body if getattr(each, "name", "") == "__getitem__"]
-    found: set[ast.AST] = set()
-    waiting: list[ast.AST] = [*methods]
-    while waiting:
-        function = waiting.pop()
-        if function not in found:
-            found.add(function)
-            calls = list(nodes_in(function, ast.Call))
-            if any(called(each, program) == "shuffle" and _keeps(each) for each in calls):
-                return set()
-            waiting += [each for call in calls for each in run_by(call, program)]
-    return found
+    found = {*methods, *run_from(methods, program)}
+    calls = (call for function in found for call in nodes_in(function, ast.Call))
+    return set() if any(called(each, program) == "shuffle" and _keeps(each) for each in calls) else found
 
 
 def _keeps(call: ast.Call) -> bool:

@@ -30,9 +30,9 @@ class {{name}}({{base}}):
 '''
 
 
-def of_library(plan: Plan, call: ast.Call, path: str) -> None:
+def of_library(plan: Plan, call: ast.Call) -> None:
     """Put a callback that agrees in the place of a library's that ends training in any batch."""
-    base = spell(plan, call, path, at_start=True)
+    base = spell(plan, call, "keras.callbacks.TerminateOnNaN", at_start=True)
     plan.patch(call).wrap(call.func, helper(plan, call, "StopTogether", _CLASS, base=base), _TOGETHER)
 
 

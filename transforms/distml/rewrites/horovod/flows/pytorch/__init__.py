@@ -7,6 +7,7 @@ rest asks for changes, each in a module of its own: gradients, optimizers, data,
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.uniform import Uniform
@@ -22,7 +23,7 @@ from distml.rewrites.horovod.flows.pytorch.intervals import Intervals
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
 from distml.rewrites.horovod.flows.pytorch.loops import Loops
 from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
-from distml.rewrites.horovod.flows.pytorch.parallel import Parallel, place_of
+from distml.rewrites.horovod.flows.pytorch.parallel import Parallel, only_place
 from distml.rewrites.horovod.flows.pytorch.prepared import Prepared
 from distml.rewrites.horovod.flows.pytorch.progress import Progress
 from distml.rewrites.horovod.flows.pytorch.refusals import manual_updates, refuse
@@ -76,19 +77,9 @@ def _plan(study: Study, state: BatchState, plan: Plan) -> None:
     tensors = Tensors(study, plan, loops)
     loaders = Loaders(study, plan, loops)
     shard = plan.options.shard
-    sharded = loaders.shard() if shard == "auto" else loaders.shorten() if shard == "steps" else set()
-    makers: set[ast.Call] = set()
+    sharded = {"auto": loaders.shard, "steps": loaders.shorten, "none": set[ast.AST]}[shard]()
     study.shortened |= {each for each in sharded if isinstance(each, LOOPS)}
-    for step in study.steps:
-        if shard == "none" or _divided(study, loops, tensors, step.call, sharded):
-            makers |= step.makers
-        else:
-            plan.warn(
-                "HVD302",
-                study.loop(step.call) or plan.program.statement(step.call),
-                "cannot identify the data of this loop: every rank processes all of it, and the learning rate was not scaled",
-                "shard the data, and multiply the learning rate by the number of ranks",
-            )
+    makers = set(_on_divided_data(study, plan, loops, tensors, sharded))
     if shard == "auto" and not study.environment:
         _divide_turns(study, loops, tensors, loaders, [step for step in study.steps if step.makers & makers], sharded)
     optimizers.scale(frozenset(makers))
@@ -99,7 +90,7 @@ def _plan(study: Study, state: BatchState, plan: Plan) -> None:
     seeds.alike(loaders.together | tensors.together, Copies(study).any())
     Prepared(study, plan, spelling, loaders.orders).agree()
     Folders(study, plan, spelling).agree()
-    simple, place = gradients.simple(), place_of(optimizers.places)
+    simple, place = gradients.simple(), only_place(optimizers.places)
     accelerated = Accelerated(study, plan, spelling, optimizers, gradients)
     whole, single = optimizers.of_one_model(), Parallel(study, plan, accelerated)
     if shard != "none":
@@ -133,14 +124,14 @@ def _report(study: Study, plan: Plan, spelling: Spelling, loaders: Loaders, shar
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
     passes = study.shortened | study.undivided | drawing | {*judging} if auto else sharded
-    means = Means(plan, uniform, spelling.mean_of, losses, spelling, study.phases)
+    means = Means(plan, uniform, losses, spelling, study.phases)
     if auto:
         Progress(plan, loaders, sharded).tell()
         intervals = Intervals(plan, loaders, sharded)
         intervals.shorten()
         intervals.keep_pace()
         intervals.count_samples(uniform)
-        means.tell_sums(Shares(plan, loaders, sharded | {*judging}), spelling.sum_of)
+        means.tell_sums(Shares(plan, loaders, sharded | {*judging}))
     means.average(passes, {each for each, whole in judging.items() if not whole})
     means.average_each([each for each in sharded | {*judging} if isinstance(each, ast.comprehension)])
 
@@ -158,17 +149,31 @@ def _divide_turns(
     loaders.counts.endless({way[0] for way in ways if way[0] in around} | picked, loaders.counted)
 
 
+def _on_divided_data(
+    study: Study, plan: Plan, loops: Loops, tensors: Tensors, sharded: set[ast.AST]
+) -> Iterator[ast.Call]:
+    """The calls that make the optimizers of steps whose data is divided among the ranks; HVD302 for those of others."""
+    for step in study.steps:
+        if _divided(study, loops, tensors, step.call, sharded):
+            yield from step.makers
+        else:
+            plan.warn(
+                "HVD302",
+                study.loop(step.call) or plan.program.statement(step.call),
+                "cannot identify the data of this loop: every rank processes all of it, and the learning rate was not scaled",
+                "shard the data, and multiply the learning rate by the number of ranks",
+            )
+
+
 def _divided(study: Study, loops: Loops, tensors: Tensors, call: ast.Call, sharded: set[ast.AST]) -> bool:
-    """Whether the data that leads to a step is divided among the ranks."""
-    around = _loops_around(study, call, 4)
-    if any(each in sharded for each in around):
+    """Whether the data that leads to a step is divided among the ranks, or none is to be."""
+    shard, around = tensors.plan.options.shard, _loops_around(study, call, 4)
+    if shard == "none" or any(each in sharded for each in around):
         return True
-    if any(
-        use.drawn in sharded and any(each in around for each in _loops_around(study, use.drawn, 4))
-        for use in loops.training
-    ):
+    drawn = (use.drawn for use in loops.training if use.drawn in sharded)
+    if any(each in around for loop in drawn for each in _loops_around(study, loop, 4)):
         return True
-    ways = _ways(study, call, 4) if tensors.plan.options.shard == "auto" else []
+    ways = _ways(study, call, 4) if shard == "auto" else []
     divided = [any(tensors.shard(each) for each in way[:2]) for way in ways]  # of one function that trains two models
     return any(divided)
 
@@ -176,8 +181,7 @@ def _divided(study: Study, loops: Loops, tensors: Tensors, call: ast.Call, shard
 def _ways(study: Study, node: ast.AST, depth: int) -> list[list[ast.AST]]:
     """The loops around a node, innermost first, for each way in which it can be come to."""
     own: list[ast.AST] = [each for each in study.program.ancestors(node) if isinstance(each, LOOPS)]
-    function = study.program.function(node)
-    calls = study.callers.get(function, ()) if function is not None and depth else ()
+    calls = study.leading(node) if depth else ()
     return [own + way for call in calls for way in _ways(study, call, depth - 1)] or [own]
 
 
@@ -186,10 +190,8 @@ def _loops_around(study: Study, node: ast.AST, depth: int) -> list[ast.AST]:
     found: list[ast.AST] = []
     for above in study.program.ancestors(node):
         found += [above] if isinstance(above, LOOPS) else getattr(above, "generators", [])
-    function = study.program.function(node)
-    if function is not None and depth:
-        for call in study.callers.get(function, ()):
-            found += [each for each in _loops_around(study, call, depth - 1) if each not in found]
+    for call in study.leading(node) if depth else ():
+        found += [each for each in _loops_around(study, call, depth - 1) if each not in found]
     return found
 
 

@@ -110,8 +110,7 @@ class Accelerated:
                 return False
         return not any(
             isinstance(node, ast.Attribute) and node.attr not in _USED and self.study.makers(node.value) & makers
-            for unit in self.program.units.values()
-            for node in walk(unit.tree)
+            for node in self.program.nodes(ast.AST)
         )
 
     def _together(self, begins: ast.stmt) -> list[str] | None:

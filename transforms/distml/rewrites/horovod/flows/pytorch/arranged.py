@@ -7,7 +7,6 @@ twice and others never. What was drawn since the program began may differ in num
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.drawing import DRAWS
 from distml.rewrites.horovod.aspects.orders import makes_generator
@@ -16,9 +15,10 @@ from distml.rewrites.horovod.flows.pytorch.seeds import ALIKE, drawn, name_of
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
+from distml.training.callers import run_from
 from distml.training.callsites import argument
 from distml.training.syntax import nodes_in
-from distml.training.values import Callable, Class, Function, Instance
+from distml.training.values import Callable, Function
 
 _ALIKE = Note(
     "drawn alike on all ranks",
@@ -47,8 +47,8 @@ class Arranged:
         values = {each for part in helping for each in self.program.of(part)}
         self._working = [each.node for each in values if isinstance(each, Callable)]
         sources = {source for given in data for source in self.program.sources(given)}
-        owners = {value.type for each in sources for value in self.program.of(each) if isinstance(value, Instance)}
-        classes = {base.node for owner in owners for base in self.program.lineage(owner) if isinstance(base, Class)}
+        owners = {value for each in sources for value in self.program.classes(each)}
+        classes = {base for owner in owners for base in self.program.own_bases(owner)}
         for owner in sorted(classes, key=lambda each: each.lineno):
             if self.plan.may_change(owner):
                 self._arrange(owner)
@@ -57,7 +57,8 @@ class Arranged:
         methods = [each for each in owner.body if isinstance(each, Method)]
         if not any(each.name == "__getitem__" for each in methods):
             return
-        looking = set(self._reached([*self._working, *(each for each in methods if each.name in _LOOKS_UP)]))
+        asked = [*self._working, *(each for each in methods if each.name in _LOOKS_UP)]
+        looking = {*asked, *run_from(asked, self.program)}
         for method in (each for each in methods if each not in looking):
             for kind in sorted(self._drawn(method, methods)) if self._again(method) else ():
                 self._seed(method, kind)
@@ -85,15 +86,3 @@ class Arranged:
         """Whether a method may run in training: what constructors draw is seeded where the program begins."""
         calls = self.study.callers.get(method, ())
         return method.name != "__init__" and any(self.study.loops_of(call) for call in calls)
-
-    def _reached(self, methods: list[Function]) -> Iterator[ast.AST]:
-        """Methods, and the functions that they run."""
-        seen: set[ast.AST] = set()
-        waiting: list[ast.AST] = [*methods]
-        while waiting:
-            function = waiting.pop()
-            if function not in seen:
-                seen.add(function)
-                yield function
-                for call in nodes_in(function, ast.Call):
-                    waiting += self.study.run_by(call)

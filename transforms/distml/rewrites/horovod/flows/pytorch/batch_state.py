@@ -17,7 +17,7 @@ from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study, graded
 from distml.rewrites.horovod.plan import Note, Plan
-from distml.training.around import LOOPS, between, own_nodes
+from distml.training.around import LOOPS, arms, between, own_nodes
 from distml.training.callsites import argument_for, called, default_of, positional, stored
 from distml.training.syntax import method_name, names_in, nodes_in, receiver_of, targets_of, values_given
 from distml.training.values import Box, Class, Instance
@@ -96,7 +96,7 @@ class BatchState:
 
     def _set_in(self, model: ast.ClassDef, kind: str) -> Iterator[Setting]:
         """The parameters, or the buffers, that a model sets in a forward pass."""
-        classes = [base.node for base in self.program.lineage(Class(model)) if isinstance(base, Class)]
+        classes = self.program.own_bases(Class(model))
         held = {name for each in classes for name in self._held(each, kind)}
         for method, given in (self._forward(classes) if held else {}).items():
             for each in self._settings(method, given):
@@ -159,15 +159,11 @@ class BatchState:
 
     def _only_evaluates(self, node: ast.AST) -> bool:
         """Whether a node of a model stands in the arm of a branch that training does not take."""
-        below = node
-        for above in self.program.ancestors(node):
-            if isinstance(above, ast.If | ast.IfExp) and below is not above.test:
-                negated = isinstance(above.test, ast.UnaryOp)
-                test = above.test.operand if isinstance(above.test, ast.UnaryOp) else above.test
-                body = above.body if isinstance(above.body, list) else [above.body]
-                if isinstance(test, ast.Attribute) and test.attr == "training" and (below in body) == negated:
-                    return True
-            below = above
+        for above, holds in arms(node, self.program):
+            negated = isinstance(above.test, ast.UnaryOp)
+            test = above.test.operand if isinstance(above.test, ast.UnaryOp) else above.test
+            if isinstance(test, ast.Attribute) and test.attr == "training" and holds == negated:
+                return True
         return False
 
     def _running(self) -> Iterator[Setting]:

@@ -15,7 +15,7 @@ from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.training.callsites import called
 from distml.training.syntax import method_name, targets_of
-from distml.training.values import Class, Instance
+from distml.training.values import Class
 
 _MODEL = re.compile(r"torch\.nn\.(?!utils\.|init\.|functional\.)(\w+\.)*[A-Z]\w*\(\)")
 _SELF = re.compile(rf"{_MODEL.pattern}\.(apply|cuda|cpu|to|train|eval|half|float|double|requires_grad_)")
@@ -63,10 +63,10 @@ class Copies:
 
     def _untrained(self, call: ast.Call) -> bool:
         """Whether a call makes a model with weights that goes to no optimizer."""
-        made = [value.type for value in self.program.of(call) if isinstance(value, Instance)]
+        made = self.program.classes(call)
         if self.program.matches(call.func, _SELF) or not any(_draws(each, self.study) for each in made):
             return False
-        lines = {base.node for each in made for base in self.program.lineage(each) if isinstance(base, Class)}
+        lines = {base for each in made for base in self.program.own_bases(each)}
         if any(lines & set(self.program.ancestors(maker)) for maker in self.makers) or self._filled(
             call
         ):  # its own optimizer
@@ -107,5 +107,5 @@ class _Given(Walk):
 
 def _draws(owner: Class, study: Study) -> bool:
     """Whether objects of a class are models whose weights are drawn where they are made."""
-    own = [base.node for base in study.program.lineage(owner) if isinstance(base, Class)]
+    own = study.program.own_bases(owner)
     return study.is_model(owner) and any(drawn(study, each, _RANDOM, 2) for each in own)

@@ -70,7 +70,7 @@ class Counts:
         """The number of batches after which what a loop goes through ends: `islice(loader, most)`, `zip(range(most), loader)`."""
         for call in nodes_in(loop.iter, ast.Call):
             name, within = called(call, self.program), self.program.parent(call)
-            beside = isinstance(within, ast.Call) and called(within, self.program) == "zip"
+            beside = called(within, self.program) == "zip"
             ends = call.args[1:3] if name == "islice" else call.args[:2] if name == "range" and beside else []
             for bound in ends[-2:]:
                 number = isinstance(bound, ast.Constant) and bound.value in (None, 0)
@@ -137,7 +137,7 @@ class Counts:
         return self._told(number) or any(
             isinstance(each, ast.JoinedStr)
             or remainder_of(each) is not None
-            or (isinstance(each, ast.Call) and called(each, self.program) in ("str", "format"))
+            or (called(each, self.program) in ("str", "format"))
             for each in around
         )
 

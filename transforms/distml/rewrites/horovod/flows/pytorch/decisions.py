@@ -19,6 +19,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, ends_process, is_exit, loops_around
+from distml.training.callers import upwards
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.syntax import is_literal, mentions, nodes_in
@@ -73,19 +74,17 @@ class Decisions:
                 )
             ):
                 found.append(call)
-        for unit in self.program.units.values():
-            for node in nodes_in(unit.tree, ast.Subscript):
-                if isinstance(node.ctx, ast.Store):
-                    if is_literal(node.slice, "lr"):
-                        found.append(node)
+        for node in self.program.nodes(ast.Subscript):
+            if isinstance(node.ctx, ast.Store):
+                if is_literal(node.slice, "lr"):
+                    found.append(node)
         return found
 
     def agree(self) -> None:
         """Ask for all that must be decided alike."""
-        for unit in self.program.units.values():
-            for node in walk(unit.tree):
-                if isinstance(node, ast.If | ast.While) and self._matters(node) and not self.uniform.holds(node.test):
-                    self._agree(node)
+        for node in self.program.nodes(ast.AST):
+            if isinstance(node, ast.If | ast.While) and self._matters(node) and not self.uniform.holds(node.test):
+                self._agree(node)
         for call in self.program.calls:
             if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and call.args:
                 if self.program.matches(call.func.value, _PLATEAU):
@@ -179,18 +178,12 @@ class Decisions:
             return self._while_training(node)
         return any(self._leaves(each) for each in walk(node))
 
-    def _while_training(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+    def _while_training(self, node: ast.AST) -> bool:
         """Whether a statement runs inside a training loop, here or where its function is called."""
-        above = [*self.program.ancestors(node)]
-        if any(isinstance(each, LOOPS) and self.study.stepping.holds(each) for each in above):
-            return True
-        function = self.program.function(node)
-        return function is not None and (
-            function in self.study.stepping.functions
-            or (
-                function not in seen
-                and any(self._while_training(call, seen | {function}) for call in self.study.callers.get(function, ()))
-            )
+        stepping, ways = self.study.stepping, [*upwards([node], self.program)]
+        loops = (above for each in ways for above in self.program.ancestors(each) if isinstance(above, LOOPS))
+        return any(self.program.function(each) in stepping.functions for each in ways) or any(
+            map(stepping.holds, loops)
         )
 
     def _leaves(self, node: ast.AST) -> bool:

@@ -16,7 +16,7 @@ from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.nodes import walk
 from distml.training.callsites import argument, option_name
 from distml.training.syntax import method_name
-from distml.training.values import Callable, Constant, Foreign
+from distml.training.values import Constant, Foreign
 
 _NUMBERED = re.compile(r"cuda:\d+")
 _OWN = Note("the GPU of this process", "all ranks would share one GPU", "own-device")
@@ -84,7 +84,7 @@ class Devices:
 
     def _is_other(self, node: ast.AST) -> bool:
         """Whether what a call is given says nothing of which GPU it gives: `next(model.parameters()).device`."""
-        names = self.program.names(node.func) if isinstance(node, ast.Call) else frozenset[str]()
+        names = self.program.callee(node)
         return isinstance(node, ast.Call) and not (_is_device(node) or names & _SPELLS)
 
     def _is_gpu(self, sources: set[ast.AST]) -> bool:
@@ -155,7 +155,7 @@ class Devices:
     def _moves(self, call: ast.Call, names: frozenset[str]) -> str:
         """The method by which a call moves a tensor or a model to a device; empty where it does not."""
         method = method_name(call)
-        own = any(isinstance(each, Callable) for each in self.program.of(call.func))
+        own = bool(self.program.functions(call.func))
         library = not names or any(name.startswith(("torch", "?")) for name in names)
         return method if method in _MOVES and library and not own else ""
 

@@ -12,7 +12,7 @@ from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument, called
-from distml.training.syntax import method_name, nodes_in, receiver_of
+from distml.training.syntax import method_name, nodes_in, place_of, receiver_of
 
 _MADE = frozenset({"os.makedirs", "os.mkdir", "pathlib.Path().mkdir", "torch.load"})
 """What all ranks do with a path."""
@@ -44,16 +44,15 @@ class Folders:
                 sources = self.program.sources(path) if path is not None else ()
                 made = "torch.load" not in names
                 own = [each for each in sources if isinstance(each, ast.Call) and self._differs(each, made)]
-                named |= dict.fromkeys(map(self._whole, sorted(own, key=lambda each: (each.lineno, each.col_offset))))
+                named |= dict.fromkeys(map(self._whole, sorted(own, key=place_of)))
         for each in named:
             shared = self._may_change(each) and not self._is_for_one(each)
             if shared and started(self.plan, each) and not self.study.training.holds(each):
                 self.plan.patch(each).wrap(each, self.spelling.first(each, "{}"), _NOTE)
 
-        for unit in self.program.units.values():
-            for loop in nodes_in(unit.tree, ast.While):
-                if any(self.program.matches(each.func, _THERE) for each in nodes_in(loop.test, ast.Call)):
-                    self._looked_for(loop)
+        for loop in self.program.nodes(ast.While):
+            if any(self.program.matches(each.func, _THERE) for each in nodes_in(loop.test, ast.Call)):
+                self._looked_for(loop)
 
     def _differs(self, call: ast.Call, made: bool = True) -> bool:
         """Whether each rank finds another value; what is in a folder, where another is to be `made` there."""
@@ -81,5 +80,5 @@ class Folders:
         if isinstance(above, ast.Attribute) and above.attr in _TEXTS:
             outer = self.program.parent(above)
             return self._whole(outer) if isinstance(outer, ast.Call) and outer.func is above else call
-        counted = isinstance(above, ast.Call) and called(above, self.program) == "len"
+        counted = called(above, self.program) == "len"
         return self._whole(above) if isinstance(above, ast.Call) and (counted or self._differs(above)) else call

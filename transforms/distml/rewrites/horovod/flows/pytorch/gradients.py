@@ -23,7 +23,7 @@ from distml.source.nodes import walk
 from distml.training.around import block_of
 from distml.training.callsites import called
 from distml.training.syntax import holds_grad, is_literal, nodes_in
-from distml.training.values import Box, Foreign, Module
+from distml.training.values import Foreign, Module
 
 _WRAPPED = Note(
     "optimizer that averages gradients over all ranks",
@@ -71,12 +71,11 @@ class Gradients:
             for call in self.program.calls
             if (name := called(call, self.program)) in _READS or _CLIPS.search(name.lower())
         )
-        for unit in self.program.units.values():
-            for node in nodes_in(unit.tree, ast.Attribute):
-                if node.attr == "grad" and self.program.function(node):
-                    above = self.program.parent(node)
-                    if not (isinstance(above, ast.Call) and above.func is node):
-                        yield node
+        for node in self.program.nodes(ast.Attribute):
+            if node.attr == "grad" and self.program.function(node):
+                above = self.program.parent(node)
+                if not (isinstance(above, ast.Call) and above.func is node):
+                    yield node
 
     def average(self, wrapped: bool, own: Function[[ast.If | ast.IfExp], bool]) -> None:
         """Ask for the averaging of all steps; `own` conditions are those that each rank decides for itself."""
@@ -149,13 +148,12 @@ class Gradients:
 
     def _thawed(self) -> bool:
         """Whether parameters join later, which the distributed optimizer would not notice."""
-        for unit in self.program.units.values():
-            for node in walk(unit.tree):
-                if isinstance(node, ast.Assign) and not is_literal(node.value, False):
-                    if any(isinstance(t, ast.Attribute) and t.attr == "requires_grad" for t in node.targets):
-                        return True
-                if isinstance(node, ast.Attribute) and node.attr in ("add_param_group", "requires_grad_"):
+        for node in self.program.nodes(ast.AST):
+            if isinstance(node, ast.Assign) and not is_literal(node.value, False):
+                if any(isinstance(t, ast.Attribute) and t.attr == "requires_grad" for t in node.targets):
                     return True
+            if isinstance(node, ast.Attribute) and node.attr in ("add_param_group", "requires_grad_"):
+                return True
         return False
 
     def _chosen_by_name(self) -> bool:
@@ -169,7 +167,7 @@ class Gradients:
             return True
         saved = [call for call in self.program.calls if self.program.names(call.func) & _SAVES and call.args]
         values = {value for call in saved for value in self.program.of(call.args[0])}
-        values |= {each for value in values if isinstance(value, Box) for each in self.program.store.item(value)}
+        values |= self.program.held(values)
         return any(isinstance(value, Foreign) and value.node in step.makers for value in values)
 
     def _zeroed(self, step: Step) -> list[ast.Call]:

@@ -16,14 +16,15 @@ from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.counts import Counts
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.orders import Orders
-from distml.rewrites.horovod.flows.pytorch.samplers import SHARDED, Samplers, place_of
+from distml.rewrites.horovod.flows.pytorch.samplers import SHARDED, Samplers
 from distml.rewrites.horovod.flows.pytorch.samples import Samples
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS
+from distml.training.callers import run_from
 from distml.training.callsites import argument, called, positional
-from distml.training.syntax import is_literal, names_in, nodes_in
+from distml.training.syntax import is_false, is_literal, names_in, nodes_in, place_of
 from distml.training.values import Box, Foreign
 
 _EPOCH = Note(
@@ -197,7 +198,7 @@ class Loaders:
 
     def _set_epoch(self, use: Use, makers: set[ast.Call]) -> None:
         """The sampler learns which epoch it is, where the loop over it begins."""
-        wraps = self.loops.may_wrap(use.iterable)
+        wraps = bool(self.program.classes(use.iterable))  # an object of the program that goes through something
         if (
             not (makers & self.samplers.shuffled) - self.samplers.anew
             or not self._is_named(use)
@@ -232,9 +233,8 @@ class Loaders:
 
     def _once(self, statement: ast.stmt) -> bool:
         """Whether the program goes through the data only once: there is no other epoch."""
-        function = self.program.function(statement)
-        called = function is None or self.study.callers.get(function)
-        return bool(called) and not self.study.repeated(statement)
+        called = self.program.function(statement) is None or bool(self.study.leading(statement))
+        return called and not self.study.repeated(statement)
 
     def _begins(self, use: Use) -> ast.stmt | None:
         """The statement at which a pass through the data begins, where the iterable is already there."""
@@ -304,13 +304,8 @@ class Loaders:
         given = [each for each in reads if each.id in names_in(loop.target)]
         if not any(TRAINING in purposes(each, self.program) for each in given):
             return False
-        training, waiting, seen = self.study.training, [*loop.body], set[ast.AST]()
-        while waiting:
-            for call in nodes_in(waiting.pop(), ast.Call):
-                for function in {*self.study.run_by(call)} & training.functions - seen:
-                    seen.add(function)
-                    waiting += getattr(function, "body", [])
-        return not any(isinstance(each, LOOPS) and training.holds(each) for function in seen for each in walk(function))
+        inside = (each for function in run_from(loop.body, self.program) for each in walk(function))
+        return not any(isinstance(each, LOOPS) and self.study.training.holds(each) for each in inside)
 
     # Phases
 
@@ -385,7 +380,7 @@ class Loaders:
         order = ast.unparse(shuffle) if shuffle is not None else "False"
         sampler = self.samplers.made(maker, ast.unparse(data), order)
         patch.keyword(maker, "sampler", f'{sampler} if {key} == "{value}" else None', SHARDED)
-        if isinstance(shuffle, ast.expr) and not (isinstance(shuffle, ast.Constant) and not shuffle.value):
+        if isinstance(shuffle, ast.expr) and not is_false(shuffle):
             off = f'{key} != "{value}"'
             whole = off if isinstance(shuffle, ast.Constant) else f"{{}} and {off}"
             if shuffle in maker.args:

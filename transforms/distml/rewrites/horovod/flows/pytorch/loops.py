@@ -12,11 +12,11 @@ from functools import cached_property
 from distml.rewrites.horovod.aspects.filling import assigned
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches, graded
-from distml.source.nodes import SCOPES, walk
+from distml.source.nodes import SCOPES
 from distml.training.around import COMPREHENSIONS, LOOPS, between
-from distml.training.callsites import called
+from distml.training.callsites import argument_for, called, positional
 from distml.training.counting import BARS, COUNTS
-from distml.training.syntax import names_in, nodes_in, runs_as_script, targets_of, yields
+from distml.training.syntax import names_in, nodes_in, runs_as_script, stores, targets_of, yields
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 LOADER = re.compile(r"(?!\?)[\w.]*DataLoader\(\)")
@@ -51,9 +51,8 @@ class Loops:
         """What generators go through to hand it on."""
         self.prepared: set[ast.Call] = set()
         """The calls that make loaders which accelerate deals out."""
-        for unit in self.program.units.values():
-            for node in (each for each in walk(unit.tree) if each not in self.program.idle):
-                self._sort(node)
+        for node in (each for each in self.program.nodes(ast.AST) if each not in self.program.idle):
+            self._sort(node)
 
     def _sort(self, node: ast.AST) -> None:
         if isinstance(node, ast.For | ast.AsyncFor):
@@ -71,7 +70,7 @@ class Loops:
             if not direct and function is not None and yields(function):
                 self.passing += [Use(leaf, node, self.makers(leaf)) for leaf in self.leaves(inner)]
                 return
-            if isinstance(inner, ast.Call) and called(inner, self.program) in ("iter", "__iter__") and loop is None:
+            if called(inner, self.program) in ("iter", "__iter__") and loop is None:
                 return  # a look at one batch
             serves = purposes(node, self.program)
             trains = direct or TRAINING in serves or (not serves and self._called_in_training(node))
@@ -97,11 +96,8 @@ class Loops:
         reads = [each for each in nodes_in(function, ast.Name) if each.id in bound] if function is not None else []
         if reads and not any(isinstance(each.ctx, ast.Load) and graded(self.program, each) for each in reads):
             return False
-        for call in self.study.callers.get(function, ()) if function else ():
-            loop = self.study.loop(call)
-            if loop is not None and self.study.training.holds(loop):
-                return True
-        return False
+        around = (self.study.loop(call) for call in self.study.leading(node))
+        return any(loop is not None and self.study.training.holds(loop) for loop in around)
 
     def _note(self, leaf: ast.expr, node: ast.AST, trains: bool) -> None:
         use = Use(leaf, node, self.makers(leaf))
@@ -123,11 +119,7 @@ class Loops:
             return
         if isinstance(node, ast.Name | ast.Attribute) and depth:
             made = [choice for each in self.assigned(node) for choice in _choices(each)]
-            calls = [
-                each
-                for each in made
-                if isinstance(each, ast.Call) and called(each, self.program) in (*_WRAPPERS, "__iter__")
-            ]
+            calls = [each for each in made if called(each, self.program) in (*_WRAPPERS, "__iter__")]
             names = [each for each in made if isinstance(each, ast.Name) and len(made) > 1]
             if calls or names:
                 for each in [*calls, *names]:
@@ -142,7 +134,7 @@ class Loops:
             held = self._attributes.get(name.attr, ())
             return [value for target, value in held if self.program.of(target.value) & owners]
         lexical = self.program.unit(name).lexical
-        owner = lexical.owner_at(name.id, name)
+        owner = self.program.owner(name)
         return [
             value
             for target, value in (_assignments(owner) if owner is not None else ())
@@ -200,12 +192,9 @@ class Loops:
         leads = self.study.reach(self.study.backwards)
         return not any(leads.holds_any(test.body) != leads.holds_any(test.orelse) for test in tests)
 
-    def looked_into(self, maker: ast.Call) -> bool:
-        """Whether the program reads what a prepared loader has no longer."""
-        return maker in self._looked_into
-
     @cached_property
-    def _looked_into(self) -> frozenset[ast.Call]:
+    def looked_into(self) -> frozenset[ast.Call]:
+        """The calls that make loaders of which the program reads what a prepared loader has no longer."""
         trees = (unit.tree for unit in self.program.units.values())
         nodes = (node for tree in trees for node in nodes_in(tree, ast.Attribute))
         return frozenset[ast.Call]().union(*(self.makers(node.value) for node in nodes if node.attr in _SETTINGS))
@@ -214,7 +203,7 @@ class Loops:
         """Whether a data set can only be gone through, not looked up by index."""
         if self.program.matches(data, _STREAM):
             return True
-        owners = [value.type for value in self.program.of(data) if isinstance(value, Instance)]
+        owners = self.program.classes(data)
         return bool(owners) and not any(self._has_method(owner, "__getitem__") for owner in owners)
 
     def _has_method(self, owner: Class, name: str) -> bool:
@@ -231,17 +220,13 @@ class Loops:
         """Whether an iterable may be a loader itself, not something that goes through one."""
         return any(isinstance(value, Foreign) and LOADER.fullmatch(value.name) for value in self.program.of(leaf))
 
-    def may_wrap(self, leaf: ast.expr) -> bool:
-        """Whether an iterable may be an object of the program that goes through something."""
-        return any(isinstance(value, Instance) for value in self.program.of(leaf))
-
     def is_data(self, leaf: ast.expr) -> bool:
         """Whether going through `leaf` may give samples: it is no range, no list of settings, models or optimizers."""
-        if isinstance(leaf, ast.Call) and called(leaf, self.program) in _NO_DATA:
+        if called(leaf, self.program) in _NO_DATA:
             return False
         if isinstance(leaf, ast.Constant) or (isinstance(leaf, ast.Attribute) and leaf.attr == "param_groups"):
             return False
-        held = [v for box in self.program.of(leaf) if isinstance(box, Box) for v in self.program.store.item(box)]
+        held = self.program.held(self.program.of(leaf))
         if held and all(isinstance(v, Constant | Callable | Instance) or _tool(v) for v in held):
             return False
         names = self.program.names(leaf)
@@ -272,26 +257,14 @@ class Loops:
         return not (now_and_then and any(isinstance(above, LOOPS) for above in around))
 
     def _counts(self, node: ast.expr) -> bool:
-        return all(isinstance(each, ast.Call) and called(each, self.program) in COUNTS for each in self.leaves(node))
+        return all(called(each, self.program) in COUNTS for each in self.leaves(node))
 
     def _parameter(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
         """A parameter for which every call gives the variable that counts epochs there."""
         calls = self.study.callers.get(function, [])
-        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        shift = 1 if isinstance(self.program.parent(function), ast.ClassDef) else 0
-        for name in names[shift:]:
-            at = names.index(name) - shift
-            given = [
-                next(
-                    (k.value for k in call.keywords if k.arg == name),
-                    call.args[at] if 0 <= at < len(call.args) else None,
-                )
-                for call in calls
-            ]
-            stored = any(
-                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in walk(function)
-            )
-            if given and not stored and all(isinstance(each, ast.Name) for each in given):
+        for name in positional(function):
+            given = [argument_for(call, function, name, self.program) for call in calls]
+            if given and not any(stores(function, name)) and all(isinstance(each, ast.Name) for each in given):
                 if all(self.epoch(each) == each.id for each in given if isinstance(each, ast.Name)):
                     return name
         return None

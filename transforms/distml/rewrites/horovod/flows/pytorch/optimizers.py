@@ -17,12 +17,14 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import block_of, owner_of
 from distml.training.callers import Reach
-from distml.training.callsites import argument, positional, settings_of
+from distml.training.callsites import argument, argument_for, positional, settings_of
 from distml.training.syntax import (
+    is_false,
     is_literal,
     method_name,
     names_in,
     nodes_in,
+    place_of,
     receiver_of,
     root_of,
     runs_as_script,
@@ -73,9 +75,7 @@ class Optimizers:
     def __init__(self, study: Study, plan: Plan, spelling: Spelling) -> None:
         self.study, self.plan, self.spelling = study, plan, spelling
         self.program = study.program
-        self.makers = sorted(
-            {maker for step in study.steps for maker in step.makers}, key=lambda m: (m.lineno, m.col_offset)
-        )
+        self.makers = sorted({maker for step in study.steps for maker in step.makers}, key=place_of)
         self.places = [self._place(maker, tuple(dict.fromkeys(self._models(maker))), 4) for maker in self.makers]
 
     # Rates
@@ -111,9 +111,9 @@ class Optimizers:
         """Whether something of the program calls the function around an assignment to what is surely an optimizer."""
         held = (v for target in targets_of(node) for each in walk(target) for v in self.program.of(each))
         stepped = {maker for step in self.study.steps for maker in step.makers}
-        function = self.program.function(node)
-        called = bool(function and self.study.callers.get(function))
-        return called and any(isinstance(each, Foreign) and each.node in stepped for each in held)
+        return bool(self.study.leading(node)) and any(
+            isinstance(each, Foreign) and each.node in stepped for each in held
+        )
 
     def _scale_maker(self, maker: ast.Call) -> None:
         given = argument(maker, 0, "params")
@@ -192,7 +192,7 @@ class Optimizers:
             yield from (each.value for each in held.keywords if each.arg == name)
 
     def _times(self, rate: ast.expr | None) -> None:
-        if rate is not None and not (isinstance(rate, ast.Constant) and not rate.value):
+        if rate is not None and not is_false(rate):
             times = f"{{}} * {self.plan.world(rate).size}"
             values = self.program.of(rate)
             if values and all(isinstance(value, Box) for value in values):
@@ -390,7 +390,7 @@ class Optimizers:
             return Place(later, False, models)
         own = Place(self._last_use(statement, models), not isinstance(statement, ast.Return), models)
         function = self.program.function(node)
-        calls = self.study.callers.get(function, []) if function is not None else []
+        calls = self.study.leading(node)
         if function is None or not depth or len(calls) != 1:
             return own
         renamed = [self._outside(each, function, calls[0]) for each in models]
@@ -410,15 +410,11 @@ class Optimizers:
         """How the caller of a function calls what is `model` inside it."""
         assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         root, dot, rest = (model.among or model.name).partition(".")
-        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        method = isinstance(self.program.parent(function), ast.ClassDef)
-        if method and names and root == names[0]:
+        names = positional(function)
+        if [root] == names[:1] and isinstance(self.program.parent(function), ast.ClassDef):
             found = self._receiver(function, call)
         else:
-            if root not in names:
-                return None
-            at = names.index(root) - (1 if method else 0)
-            found = argument(call, at, root)
+            found = argument_for(call, function, root, self.program) if root in names else None
         if not isinstance(found, ast.Name | ast.Attribute):
             return None
         whole = f"{ast.unparse(found)}{dot}{rest}"

@@ -105,8 +105,7 @@ class Orders:
         if self._study.loops_of(statement):
             block = block_of(statement, self._program)
             yield from block[: block.index(statement)]
-            function = self._program.function(statement)
-            for call in self._study.callers.get(function, ()) if function is not None and depth else ():
+            for call in self._study.leading(statement) if depth else ():
                 yield from self._ahead(self._program.statement(call), depth - 1)
 
     def _giving(self, sources: set[ast.AST]) -> set[ast.ClassDef]:
@@ -144,7 +143,7 @@ class Orders:
         return "__iter__" in methods or any(map(_position, self._bases(owner.node)))
 
     def _bases(self, owner: ast.ClassDef) -> list[str]:
-        return [base.name for base in self._program.lineage(Class(owner)) if isinstance(base, Foreign)]
+        return self._program.library_bases(Class(owner))
 
     def alike(self, call: ast.Call) -> set[str]:
         """Have a call that makes what draws begin alike everywhere; gives the global generator it draws from otherwise."""

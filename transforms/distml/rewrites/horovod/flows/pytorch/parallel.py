@@ -21,7 +21,7 @@ from distml.rewrites.horovod.flows.pytorch.wrapped import BEFORE, Wrapped
 from distml.rewrites.horovod.plan import Holder, Note, Plan
 from distml.training.callsites import called
 from distml.training.syntax import nodes_in
-from distml.training.values import Callable, Class, Foreign, Instance, Values
+from distml.training.values import Class, Foreign, Instance, Values
 
 _SAME = frozenset("train eval parameters zero_grad training".split())
 _INNER = frozenset(
@@ -134,15 +134,15 @@ class Parallel:
         if not one or place.behind or self.study.loop(place.statement) is not None:
             return None
         function = self.program.function(place.statement)
-        if function is not None and any(self.study.loop(call) for call in self.study.callers.get(function, ())):
+        calls = self.study.leading(place.statement)
+        if any(self.study.loop(call) for call in calls):
             return None
         scope: ast.AST = function or self.program.unit(place.statement).tree
         name = ast.parse(place.models[0].name, mode="eval").body
         if isinstance(name, ast.Name):
             return self._variable(name.id, scope)
-        once = function is None or len(self.study.callers.get(function, ())) < 2
         plain = isinstance(name, ast.Attribute) and isinstance(name.value, ast.Name)
-        return self._attributes(name.attr) if once and plain and isinstance(name, ast.Attribute) else None
+        return self._attributes(name.attr) if len(calls) < 2 and plain and isinstance(name, ast.Attribute) else None
 
     def _variable(self, name: str, scope: ast.AST) -> ast.expr | None:
         for node in nodes_in(scope, ast.Name):
@@ -156,8 +156,7 @@ class Parallel:
         """A read of the only model that is an attribute of this name, of what is no model itself."""
         found = [
             node
-            for unit in self.program.units.values()
-            for node in nodes_in(unit.tree, ast.Attribute)
+            for node in self.program.nodes(ast.Attribute)
             if node.attr == name and isinstance(node.ctx, ast.Load)
             if self._is_module(node)
         ]
@@ -176,7 +175,7 @@ class Parallel:
             if values & self.program.of(called) and not self._own(called):
                 yield call
             elif isinstance(called, ast.Attribute) and values & self.program.of(called.value):
-                if any(isinstance(each, Callable) for each in self.program.of(called)) and not self._own(called.value):
+                if self.program.functions(called) and not self._own(called.value):
                     yield call
 
     def _own(self, node: ast.expr) -> bool:
@@ -213,6 +212,6 @@ class Parallel:
         return True
 
 
-def place_of(places: list[Place]) -> Place | None:
+def only_place(places: list[Place]) -> Place | None:
     """The only place where training begins."""
     return places[0] if len(set(places)) == 1 else None

@@ -40,8 +40,7 @@ def of_models(program: Program, node: ast.expr, depth: int = DEEPEST) -> bool:
 
 
 def _variable(program: Program, name: ast.Name, depth: int) -> bool:
-    lexical = program.unit(name).lexical
-    owner = lexical.owner_at(name.id, name)
+    owner = program.owner(name)
     given: list[ast.expr] = []
     for node in walk(owner) if owner is not None else ():
         targets = targets_of(node)

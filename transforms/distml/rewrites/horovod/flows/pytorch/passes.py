@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable as Function
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -18,11 +19,12 @@ from distml.rewrites.horovod.flows.pytorch.statistics import KEEPS
 from distml.rewrites.horovod.flows.pytorch.study import Step, Study, graded
 from distml.source.nodes import SCOPES, walk
 from distml.training.around import block_of, leaves
+from distml.training.callers import run_from
 from distml.training.callsites import is_range, positional
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import method_name, names_in, nodes_in, values_given
-from distml.training.values import Class, Foreign
+from distml.training.syntax import closure, method_name, names_in, nodes_in, values_given
+from distml.training.values import Class
 
 
 class Turn(NamedTuple):
@@ -46,13 +48,13 @@ class Turns:
         self._reach = study.reach(forwards)
         self.turns = {turn for backward in study.backwards for turn in self._of(backward, 4)}
         calls = [call for call in self.program.calls if any(turn.holds(self.study, call) for turn in self.turns)]
-        self._called = _reached(study, calls)
+        self._called = _run_from(study, calls)
         """The functions that are called in a turn: losses may be made of their results."""
 
     def _of(self, node: ast.Call, depth: int) -> Iterator[Turn]:
         function, loop = self.program.function(node), self.study.loop(node)
         if loop is None and function is not None and function not in self._reach.functions and depth:
-            for call in self.study.callers.get(function, ()):
+            for call in self.study.leading(node):
                 yield from self._of(call, depth - 1)
         else:
             yield Turn(function, loop)
@@ -77,27 +79,19 @@ class Turns:
         return not turn.holds(self.study, call) and any(each.holds(self.study, call) for each in self.turns)
 
     def _once(self, turn: Turn, call: ast.Call) -> bool:
-        function, loop = self.program.function(call), self.study.loop(call)
+        loop = self.study.loop(call)
         each = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
         if any(isinstance(above, each) for above in self.program.ancestors(call)):
             return False
         if turn.holds(self.study, call):
             return loop is turn.loop
-        callers = self.study.callers.get(function, []) if function is not None else []
+        callers = self.study.leading(call)
         return loop is None and len(callers) == 1 and self._once(turn, callers[0])
 
 
-def _reached(study: Study, calls: list[ast.Call]) -> set[ast.AST]:
-    """The functions that run, with gradients, where calls are made."""
-    found: set[ast.AST] = set()
-    waiting = [*calls]
-    while waiting:
-        call = waiting.pop()
-        for function in study.run_by(call) if graded(study.program, call) else ():
-            if function not in found:
-                found.add(function)
-                waiting += nodes_in(function, ast.Call)
-    return found
+def _run_from(study: Study, nodes: Iterable[ast.AST]) -> set[ast.AST]:
+    """The functions that run, with gradients, where some nodes do."""
+    return {*run_from(nodes, study.program, partial(graded, study.program))}
 
 
 def one_backward_each(study: Study, forwards: list[ast.Call]) -> bool:
@@ -114,10 +108,10 @@ def one_backward_each(study: Study, forwards: list[ast.Call]) -> bool:
         return False
     reach = study.reach(forwards)
     for backward in backwards:
-        loop, function = study.loop(backward), program.function(backward)
+        loop = study.loop(backward)
         if loop is not None and not reach.holds(loop):
             return False
-        if function is not None and function not in reach.functions and len(study.callers.get(function, ())) > 1:
+        if program.function(backward) not in reach.functions and len(study.leading(backward)) > 1:
             return False
     return not any(_in_sequence(study, one, other) for one, other in combinations(backwards, 2))
 
@@ -137,8 +131,7 @@ def _exclude(program: Program, one: ast.AST, other: ast.AST) -> bool:
 
 def _arms(program: Program, node: ast.AST) -> Iterator[tuple[ast.AST, int]]:
     """The conditions around a node, or in front of it where one arm leaves, with the arm of each that leads to the node."""
-    below = node
-    for above in program.ancestors(node):
+    for below, above in program.around(node):
         if isinstance(above, ast.FunctionDef | ast.Lambda | ast.For | ast.While):
             earlier = block_of(below, program) if isinstance(below, ast.stmt) else []
             yield from _left_in_front(earlier, below)
@@ -147,7 +140,6 @@ def _arms(program: Program, node: ast.AST) -> Iterator[tuple[ast.AST, int]]:
             yield above, int(below in above.orelse if isinstance(above, ast.If) else below is above.orelse)
         if isinstance(below, ast.stmt) and isinstance(above, ast.stmt):
             yield from _left_in_front(block_of(below, program), below)
-        below = above
 
 
 def _left_in_front(block: list[ast.stmt], node: ast.AST) -> Iterator[tuple[ast.AST, int]]:
@@ -164,31 +156,29 @@ def keeps_buffers(program: Program) -> bool:
 
 def thaws(program: Program) -> Iterator[ast.Attribute]:
     """Where it is said which parameters take part in training: a wrapped model looks at that once."""
-    for unit in program.units.values():
-        for node in nodes_in(unit.tree, ast.Attribute):
-            if node.attr in ("requires_grad", "requires_grad_", "add_param_group"):
-                if node.attr != "requires_grad" or isinstance(node.ctx, ast.Store):
-                    yield node
+    for node in program.nodes(ast.Attribute):
+        if node.attr in ("requires_grad", "requires_grad_", "add_param_group"):
+            if node.attr != "requires_grad" or isinstance(node.ctx, ast.Store):
+                yield node
 
 
 def partly(program: Program) -> bool:
     """Whether some layers may take no part in a forward pass: one is called under a condition, or nowhere."""
-    for unit in program.units.values():
-        for node in (each for each in walk(unit.tree) if each not in program.idle):
-            if isinstance(node, ast.FunctionDef) and node.name == "forward":
-                branches = [each for each in walk(node) if isinstance(each, ast.If | ast.IfExp)]
-                own = next(iter(positional(node)), "")
-                if any(_may_leave_out(each, own, program) for each in branches):
-                    return True
-            elif isinstance(node, ast.ClassDef) and _leaves_out(program, node):
+    for node in (each for each in program.nodes(ast.AST) if each not in program.idle):
+        if isinstance(node, ast.FunctionDef) and node.name == "forward":
+            branches = [each for each in walk(node) if isinstance(each, ast.If | ast.IfExp)]
+            own = next(iter(positional(node)), "")
+            if any(_may_leave_out(each, own, program) for each in branches):
                 return True
+        elif isinstance(node, ast.ClassDef) and _leaves_out(program, node):
+            return True
     return False
 
 
 def apart(study: Study, step: Step, own: Function[[ast.If | ast.IfExp], bool]) -> bool:
     """Whether a rank may leave out layers before a step that another goes through, by a condition that is each rank's `own`."""
     loops: list[ast.AST] = [*study.loops_of(step.call)]
-    within = _reached(study, [call for loop in loops for call in nodes_in(loop, ast.Call)])
+    within = _run_from(study, loops)
     chosen = {node for part in (*loops, *within) for node in walk(part) if isinstance(node, ast.If | ast.IfExp)}
     return any(_differ(each, study.program) and own(each) for each in chosen)
 
@@ -229,7 +219,7 @@ def _may_leave_out(branch: ast.If | ast.IfExp, own: str, program: Program) -> bo
 
 def _is_there(layer: str, program: Program) -> bool:
     """Whether a model has a layer under whatever conditions: `self.layer = nn.Linear(4, 4)`."""
-    assigned = (each for unit in program.units.values() for each in nodes_in(unit.tree, ast.Assign))
+    assigned = program.nodes(ast.Assign)
     made = [each for each in assigned if layer in map(ast.unparse, each.targets)]
     plain = (isinstance(each.value, ast.Call) and isinstance(program.parent(each), ast.FunctionDef) for each in made)
     return bool(made) and all(plain)
@@ -261,7 +251,7 @@ def _asks_for_layer(test: ast.expr, own: str) -> bool:
 
 def _leaves_out(program: Program, owner: ast.ClassDef) -> bool:
     """Whether a model makes a layer that no forward pass goes through, whatever else is done with its weights."""
-    bases = [base.name for base in program.lineage(Class(owner)) if isinstance(base, Foreign)]
+    bases = program.library_bases(Class(owner))
     if not any(base.startswith("torch.nn.") for base in bases):
         return False
     made = {
@@ -280,7 +270,7 @@ def _by_number(made: ast.Assign, program: Program) -> bool:
     """Whether of a list of layers only some are read, each by its number."""
     target, given = made.targets[0], values_given(made.value)[:1] if isinstance(made.value, ast.Call) else []
     many = _length(given[0], program) if given else None
-    nodes = (each for unit in program.units.values() for each in nodes_in(unit.tree, ast.Attribute))
+    nodes = program.nodes(ast.Attribute)
     reads = [each for each in nodes if each.attr == getattr(target, "attr", None) and isinstance(each.ctx, ast.Load)]
     above = [program.parent(each) for each in reads]
     numbers = [_number(each.slice) if isinstance(each, ast.Subscript) else None for each in above]
@@ -319,12 +309,10 @@ def _passed(program: Program) -> frozenset[str]:
 def _beside(owner: ast.ClassDef) -> Iterator[ast.AST]:
     """The methods of a model that its `forward` does not lead to, nor its constructor."""
     methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
-    waiting = [name for name in methods if name == "forward" or name.startswith("__")] if "forward" in methods else []
-    waiting, seen = waiting or [*methods], set[str]()
-    while waiting:
-        seen.add(name := waiting.pop())
-        waiting += {each.attr for each in nodes_in(methods[name], ast.Attribute)} & methods.keys() - seen
-    yield from (each for name, each in methods.items() if name not in seen)
+    first = [name for name in methods if name == "forward" or name.startswith("__") or "forward" not in methods]
+    named = {name: {each.attr for each in nodes_in(method, ast.Attribute)} for name, method in methods.items()}
+    led = {*closure(first, lambda name: named[name] & methods.keys())}
+    yield from (each for name, each in methods.items() if name not in led)
 
 
 def _of_library(node: ast.expr, program: Program) -> bool:
@@ -335,13 +323,11 @@ def _of_library(node: ast.expr, program: Program) -> bool:
 
 def _only_weighs(layer: ast.expr, program: Program) -> bool:
     """Whether what is read of a layer are its weights, to copy, count, freeze or initialize them: `self.old.conv.weight.data`."""
-    below: ast.AST = layer
-    for above in program.ancestors(layer):
+    for below, above in program.around(layer):
         if isinstance(above, ast.Attribute) and above.attr in _OF_WEIGHTS:
             return True
         if not isinstance(above, ast.Attribute | ast.Subscript) or above.value is not below:
             return False
-        below = above
     return False
 
 

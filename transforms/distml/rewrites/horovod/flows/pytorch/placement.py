@@ -35,7 +35,7 @@ class Placement:
 
     def __init__(self, study: Study, plan: Plan) -> None:
         self.study, self.plan, self.program = study, plan, study.program
-        self.nodes = [node for unit in self.program.units.values() for node in walk(unit.tree)]
+        self.nodes = [*self.program.nodes(ast.AST)]
 
     def ask(self) -> str:
         """Ask for the device of accelerate where it is the program's, and say what an `Accelerator` is to be told."""
@@ -54,7 +54,7 @@ class Placement:
     def _replace(self, node: ast.IfExp) -> None:
         above = self.program.parent(node)
         device = f"{self.plan.world(node).module}.device"
-        if isinstance(above, ast.Call) and _SINGLE in self.program.names(above.func) and above.args == [node]:
+        if isinstance(above, ast.Call) and _SINGLE in self.program.callee(above) and above.args == [node]:
             self.plan.patch(node).wrap(above, device, _DEVICE)
         else:
             self.plan.patch(node).wrap(node, device if _made(node.body) else f"{device}.type", _DEVICE)
@@ -68,7 +68,7 @@ class Placement:
 
     def _kind(self, node: ast.expr) -> str:
         """The text that spells a device, alone or in `torch.device(...)`."""
-        if isinstance(node, ast.Call) and _SINGLE in self.program.names(node.func) and len(node.args) == 1:
+        if isinstance(node, ast.Call) and _SINGLE in self.program.callee(node) and len(node.args) == 1:
             node = node.args[0]
         return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 

@@ -7,7 +7,7 @@ nor is an epoch told as a fraction. A sampler shortens its loader, and the data 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from distml.rewrites.horovod.aspects.progress import asked, divide, showing
 from distml.rewrites.horovod.flows.pytorch.loaders import Loaders
@@ -35,21 +35,22 @@ class Progress:
         for use in self.loaders.loops.training:
             if isinstance(use.drawn, ast.For) and use.drawn in self.sharded and use.drawn not in self.study.phases:
                 dealt = not (use.makers and use.makers <= self.loaders.sampled)
-                for number in self._numbers(use.drawn):
-                    if self._is_whole(number, use, dealt) and not asked(self.plan, number):
-                        divide(self.plan, number)
+                self._divide(each for each in self._numbers(use.drawn) if self._is_whole(each, use, dealt))
         for places in self.study.dealt:
-            for number in self._quotients(places):
-                if showing(number, self.program) is not None and not asked(self.plan, number):
-                    divide(self.plan, number)
+            self._divide(each for each in self._quotients(places) if showing(each, self.program) is not None)
         for call in self.program.calls:
             data = length(call)
             if isinstance(data, ast.Attribute) and data.attr == "sampler" and self._is_whole_sampler(call, data.value):
                 self.plan.patch(data).wrap(data, f"{ast.unparse(data.value)}.dataset", _ALL)
             total = argument(call, 2, "total") if called(call, self.program) in BARS else None
             if total is not None and argument(call, 0, "iterable") is None and self._advanced(call):
-                if not self.loaders.counts.counts_own(total, self.loaders.counted) and not asked(self.plan, total):
-                    divide(self.plan, total)
+                self._divide([] if self.loaders.counts.counts_own(total, self.loaders.counted) else [total])
+
+    def _divide(self, numbers: Iterable[ast.expr]) -> None:
+        """Ask for the numbers of this rank, once."""
+        for each in numbers:
+            if not asked(self.plan, each):
+                divide(self.plan, each)
 
     def _is_whole_sampler(self, number: ast.expr, loader: ast.expr) -> bool:
         """Whether the length of a sampler is shown as that of all the data: not in a pass, beside the samples of a rank."""

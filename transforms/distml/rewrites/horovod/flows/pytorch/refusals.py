@@ -20,12 +20,11 @@ _CHANGES = frozenset({"add_", "sub_", "addcdiv_", "addcmul_", "copy_", "set_", "
 
 def manual_updates(study: Study) -> Iterator[ast.stmt]:
     """The statements that change weights by their gradients themselves: `w -= rate * w.grad`."""
-    for unit in study.program.units.values():
-        for node in nodes_in(unit.tree, ast.stmt):
-            if _updates(node) and not study.inside_optimizer(node):
-                if all(_is_input(each, study.program) for each in _with_grad(node)):
-                    continue
-                yield node
+    for node in study.program.nodes(ast.stmt):
+        if _updates(node) and not study.inside_optimizer(node):
+            if all(_is_input(each, study.program) for each in _with_grad(node)):
+                continue
+            yield node
 
 
 def _updates(node: ast.stmt) -> bool:

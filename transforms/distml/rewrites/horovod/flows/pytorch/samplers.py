@@ -16,8 +16,8 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import between
 from distml.training.callsites import argument
-from distml.training.syntax import nodes_in
-from distml.training.values import Box, Constant, Foreign
+from distml.training.syntax import is_false, nodes_in, place_of
+from distml.training.values import Box, Constant
 
 SHARDED = Note(
     "every rank samples its own part of the data",
@@ -59,7 +59,7 @@ class Samplers:
         if self._spread_with(maker, "sampler", "batch_sampler") is not None:
             return None
         spread = self._spread_with(maker, "shuffle")
-        if prepares and not self.loops.looked_into(maker) and self.loops.only_trains(maker):
+        if prepares and maker not in self.loops.looked_into and self.loops.only_trains(maker):
             return partial(self._prepare, maker)
         if spread is not None:
             return partial(self._spread, maker, data, spread) if isinstance(spread, ast.Name | ast.Attribute) else None
@@ -95,7 +95,7 @@ class Samplers:
 
     def _is_plain(self, maker: ast.Call, data: ast.expr) -> bool:
         """Whether a call makes a loader of data with an index in a file that may change, and all that it is given is known."""
-        makes = any(isinstance(value, Foreign) and value.node is maker for value in self.program.of(maker))
+        makes = maker in self.program.made(maker)
         known = all(each.arg is not None or self._known(each.value) for each in maker.keywords)
         plain = known and not any(isinstance(each, ast.Starred) for each in maker.args)
         indexed = not self.loops.streams(data) and argument(maker, 4, "batch_sampler") is None
@@ -143,7 +143,7 @@ class Samplers:
             patch.wrap(maker.args[3], sampler, SHARDED)
         else:
             patch.keyword(maker, "sampler", sampler, SHARDED)
-        if not (isinstance(shuffle, ast.Constant) and not shuffle.value) and shuffle is not None:
+        if not is_false(shuffle) and shuffle is not None:
             self.shuffled.add(maker)
 
     def made(self, node: ast.AST, data: str, shuffle: str) -> str:
@@ -168,7 +168,7 @@ class Samplers:
 
     def _replaced(self, maker: ast.Call, data: ast.expr, sampler: ast.expr) -> Callable[[], None] | None:
         """A sampler of the library that has a distributed counterpart."""
-        calls = [v.node for v in self.program.of(sampler) if isinstance(v, Foreign) and isinstance(v.node, ast.Call)]
+        calls = self.program.made(sampler)
         if len(calls) != 1 or self.program.function(calls[0]) is not self.program.function(maker):
             return None
         (call,) = calls
@@ -188,7 +188,7 @@ class Samplers:
     def _puts_back(self, call: ast.Call, names: frozenset[str]) -> bool:
         """Whether a sampler draws from all samples each time: then ranks may draw apart."""
         given = argument(call, 2 if names & _WEIGHTED else 1, "replacement")
-        never = isinstance(given, ast.Constant) and not given.value
+        never = is_false(given)
         return not never and bool(names & _WEIGHTED or (names & _RANDOM and given is not None))
 
     def _reordered(self, maker: ast.Call, data: ast.expr, sampler: ast.expr, names: frozenset[str]) -> None:
@@ -257,11 +257,6 @@ class Samplers:
     def _has(self, spread: ast.expr, key: str) -> bool:
         boxes = [value for value in self.program.of(spread) if isinstance(value, Box)]
         return any(key in self.program.store.keys(box) or "*" in self.program.store.keys(box) for box in boxes)
-
-
-def place_of(node: ast.expr) -> tuple[int, int]:
-    """Where an expression begins, for an order."""
-    return node.lineno, node.col_offset
 
 
 def _makes(data: ast.expr) -> bool:

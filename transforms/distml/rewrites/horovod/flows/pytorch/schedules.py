@@ -13,7 +13,7 @@ from distml.rewrites.horovod.flows.pytorch.optimizers import Optimizers
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.callsites import argument
-from distml.training.syntax import nodes_in, targets_of, values_given
+from distml.training.syntax import is_false, nodes_in, targets_of, values_given
 from distml.training.values import Box, Callable, Foreign, Instance
 
 _STEPS = Note(
@@ -100,7 +100,7 @@ class Schedules:
         """The calls that make the schedules which an expression can stand for."""
         for value in self.program.of(node):
             if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
-                if self._names(value.node) & _COUNTS.keys() or value.name.startswith(_LIBRARY):
+                if self.program.names(value.node.func) & _COUNTS.keys() or value.name.startswith(_LIBRARY):
                     yield value.node
 
     def _of_the_program(self, node: ast.expr) -> Iterator[str]:
@@ -114,14 +114,11 @@ class Schedules:
                 if not made or not all(any(map(self._is_own, values_given(call))) for call in made):
                     yield value.type.node.name
 
-    def _names(self, call: ast.Call) -> frozenset[str]:
-        return self.program.names(call.func)
-
     def _schedule(self, call: ast.expr) -> None:
         if call in self._seen or not isinstance(call, ast.Call):
             return
         self._seen.add(call)
-        name = next(iter(sorted(self._names(call) & _COUNTS.keys())), None)
+        name = next(iter(sorted(self.program.names(call.func) & _COUNTS.keys())), None)
         hidden = any(keyword.arg is None for keyword in call.keywords)
         if name is None or hidden or self.program.unit(call).source.location not in self.plan.editable:
             self._warn(call, f"`{ast.unparse(call.func)}` is stepped once per batch")
@@ -140,7 +137,7 @@ class Schedules:
             if count.default:
                 patch.keyword(call, count.name, f"max(1, {count.default} // {size})", _STEPS)
             return
-        if isinstance(given, ast.Constant) and not given.value:
+        if is_false(given):
             return
         if self._is_own(given):
             self._count_others(given)
@@ -161,7 +158,7 @@ class Schedules:
         """Divide where a variable that may count by the rank's data gets another number of steps: `steps = args.max_steps`."""
         values = self.loaders.loops.assigned(given) if isinstance(given, ast.Name) else []
         for value in values if self._is_number(given) else ():
-            settled = isinstance(value, ast.Constant) and not value.value
+            settled = is_false(value)
             if not settled and not self._is_own(value) and self.plan.may_change(value):
                 self.plan.patch(value).wrap(value, quotient(value, self.plan.world(value).size), _STEPS)
 
@@ -174,7 +171,7 @@ class Schedules:
 
         So does an epoch that a schedule is told with its fraction: `step(epoch + i / len(loader))`.
         """
-        bodies = [each.node for each in self.program.of(given) if isinstance(each, Callable)]
+        bodies = self.program.functions(given)
         counted = [given, *(node for body in bodies for node in nodes_in(body, ast.expr))]
         return any(self.loaders.counts.counts_own(each, self.loaders.counted) for each in counted)
 

@@ -191,11 +191,11 @@ class _Kept(Walk):
         elif not self.program.matches(call.func, _MAKES):
             super()._given(node, call, stack)
 
-    def _bound(self, target: ast.expr, value: ast.expr | None, stack: tuple[ast.Call, ...]) -> None:
+    def _bound(self, target: ast.expr, stack: tuple[ast.Call, ...]) -> None:
         if isinstance(target, ast.Attribute):
             self.kept = self.kept or target.attr not in ("data", "weight", "bias")
         else:
-            super()._bound(target, value, stack)
+            super()._bound(target, stack)
 
 
 def drawn(study: Study, node: ast.AST, wanted: re.Pattern[str], depth: int, own: bool = False) -> set[str]:

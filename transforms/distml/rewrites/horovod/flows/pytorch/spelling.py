@@ -51,10 +51,10 @@ def {name}(value):
     return total.to(value.device) if {torch}.is_tensor(value) else type(value)(total.item())
 '''
 _JOINED = """\
-if {torch}.is_tensor(value):
-        return {torch}.cat([part.to(value.device) for part in parts])
+if {lib}.is_tensor(value):
+        return {lib}.cat([part.to(value.device) for part in parts])
     if hasattr(value, "dtype"):
-        return {torch}.cat([{torch}.as_tensor(part) for part in parts]).numpy()"""
+        return {lib}.cat([{lib}.as_tensor(part) for part in parts]).numpy()"""
 _AVERAGE = '''
 
 def {name}(optimizer):
@@ -159,11 +159,13 @@ _UTILITIES = ("gather_object", "broadcast_object_list", "broadcast")
 """The functions of `accelerate.utils` that a way may name."""
 
 
-class Spelling:
+class Spelling(together.Spelling):
     """Writes the collectives of one plan."""
 
+    tensors = together.Tensors("each.detach().cpu()", "each.cpu()", "found.to(each.device)", _JOINED)
+
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+        super().__init__(plan)
         self._ways = _WAYS[plan.options.backend]
 
     def agreed(self, node: ast.expr) -> str:
@@ -194,37 +196,18 @@ class Spelling:
         """The sum over all ranks of a number, given as text."""
         return self._written("sum", node, code)
 
-    def mean_of_each(self, node: ast.AST, code: str) -> str:
-        """The mean over all ranks of each number in a container, given as text."""
-        torch = self.plan.world(node).torch
-        plain = f"each.detach().cpu() if {torch}.is_tensor(each) else each"
-        tensor = f"if {torch}.is_tensor(each):\n            return found.to(each.device)\n        "
-        return self._together(node, "mean_of_each", together.MEAN_OF_EACH, code, "numbers", plain=plain, tensor=tensor)
+    def library(self, node: ast.AST) -> str:
+        """What a file calls PyTorch."""
+        return self.plan.world(node).torch
 
-    def from_all(self, node: ast.AST, code: str) -> str:
-        """What the lists or arrays of all ranks hold, given as text."""
-        torch = self.plan.world(node).torch
-        on_cpu = f"[each.cpu() if {torch}.is_tensor(each) else each for each in value]"
-        held = f"{on_cpu} if isinstance(value, list) else value"
-        return self._together(node, "from_all_ranks", together.FROM_ALL, code, held, joined=_JOINED.format(torch=torch))
-
-    def sum_of_each(self, node: ast.AST, code: str) -> str:
-        """The sum over all ranks of each count in a container, given as text."""
-        return self._together(node, "sum_of_each", together.SUM_OF_EACH, code, "value")
-
-    def extreme(self, node: ast.AST, code: str, choose: str) -> str:
-        """The largest or smallest number of all ranks, of one given as text."""
-        kind = {"max": "largest", "min": "smallest"}[choose]
-        return self._together(node, f"{choose}_of_ranks", together.EXTREME, code, "value", kind=kind, choose=choose)
-
-    def _together(self, node: ast.AST, name: str, text: str, code: str, value: str, **words: str) -> str:
-        parts = self._written("parts", node, value)
-        return f"{helper(self.plan, node, name, text, parts=parts, **words)}({code})"
+    def parts(self, node: ast.AST, value: str) -> str:
+        """The statement by which `parts` becomes a list with what each rank has for `value`."""
+        return self._written("parts", node, value)
 
     def averaged(self, node: ast.AST, optimizer: str, apart: bool) -> str:
         """Statements: the gradients of an optimizer become their means over all ranks; `apart`: a rank may lack some of them."""
         held = "[p.grad is not None for p in parameters]"
-        filled = self._together(node, "fill_gradients", _FILLED, optimizer, held) + "\n" if apart else ""
+        filled = self.combined(node, "fill_gradients", _FILLED, optimizer, held) + "\n" if apart else ""
         return filled + self._written("gradients", node, optimizer)
 
     def broadcast_model(self, node: ast.AST, model: str) -> str:

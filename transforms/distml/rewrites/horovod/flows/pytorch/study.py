@@ -10,10 +10,10 @@ from functools import cached_property
 
 from distml.training.ahead import Ahead
 from distml.training.around import Looping, loops_around
-from distml.training.callers import Reach, callers, run_by
+from distml.training.callers import Reach, callers, leading_to, run_by, upwards
 from distml.training.program import Program
-from distml.training.syntax import method_name, values_given
-from distml.training.values import Box, Callable, Class, Foreign, Instance, Value
+from distml.training.syntax import closure, method_name, place_of, values_given
+from distml.training.values import Class, Foreign, Instance, Value
 
 LIBRARY = re.compile(r"torch\.optim\.(?!lr_scheduler|swa_utils)(\w+\.)*(\w+|\?)\(\)")
 _BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
@@ -138,7 +138,7 @@ class Study:
         return any(v.node is not node and v.node not in asked and self._is_optimizer(v, asked) for v in made)
 
     def _derived(self, owner: Class) -> bool:
-        bases = (base.name for base in self.program.lineage(owner) if isinstance(base, Foreign))
+        bases = self.program.library_bases(owner)
         return any(base in _BASES or LIBRARY.fullmatch(f"{base}()") for base in bases)
 
     def parameters_in(self, node: ast.AST) -> list[ast.Attribute]:
@@ -146,7 +146,7 @@ class Study:
         calls = (each for each in self.program.sources(node) if isinstance(each, ast.Call))
         found = [call.func for call in calls if isinstance(call.func, ast.Attribute)]
         found = [each for each in found if each.attr in ("parameters", "named_parameters")]
-        return sorted(found, key=lambda each: (each.lineno, each.col_offset))
+        return sorted(found, key=place_of)
 
     def _steps(self) -> Iterator[Step]:
         for call in self.program.calls:
@@ -171,16 +171,14 @@ class Study:
     def _inside(self, node: ast.expr) -> Iterator[Value]:
         """What an expression stands for, and what is in it, as in `*args`."""
         values = self.program.of(node.value if isinstance(node, ast.Starred) else node)
-        yield from values
-        for box in (each for each in values if isinstance(each, Box)):
-            yield from self.program.store.item(box)
+        yield from (*values, *self.program.held(values))
 
     def unknown_steps(self) -> Iterator[ast.Call]:
         """Calls of `step` on something whose gradients are set to zero beside it, and that nobody sees being made."""
         torch = any("torch" in unit.source.text for unit in self.program.units.values())
         for call in self.program.calls if torch else ():
             if isinstance(call.func, ast.Attribute) and call.func.attr == "step" and not call.args:
-                own = any(isinstance(value, Callable) for value in self.program.of(call.func))
+                own = bool(self.program.functions(call.func))
                 if not own and not self.makers(call.func.value) and self._zeroed(call.func.value):
                     yield call
 
@@ -202,7 +200,7 @@ class Study:
 
     def _backwards(self) -> Iterator[ast.Call]:
         for call in self.program.calls:
-            own = any(isinstance(value, Callable) for value in self.program.of(call.func))
+            own = bool(self.program.functions(call.func))
             if method_name(call) == "backward" and not own:
                 yield call
 
@@ -235,24 +233,23 @@ class Study:
             return True
         if self.loop(node) is not None:
             return True
-        function = self.program.function(node)
+        function, calls = self.program.function(node), self.leading(node)
         if function is None:
             return False
-        calls = self.callers.get(function, [])
         if function in seen or len(calls) > 1:
             return True
         return any(self.repeated(call, seen | {function}) for call in calls)
 
-    def loops_of(self, node: ast.AST, innermost: bool = False, seen: frozenset[ast.AST] = frozenset()) -> set[Looping]:
+    def leading(self, node: ast.AST) -> list[ast.Call]:
+        """The calls that can run the function around a node; none in the code of a module."""
+        return leading_to(self.program.function(node), self.program)
+
+    def loops_of(self, node: ast.AST, innermost: bool = False) -> set[Looping]:
         """The loops that a node runs in, also those that its function is called in; of each way only the `innermost`."""
-        found = set(loops_around(node, self.program))
-        if found and innermost:
-            return {loop for loop in (self.loop(node),) if loop is not None}
-        function = self.program.function(node)
-        if function is not None and function not in seen:
-            for call in self.callers.get(function, []):
-                found |= self.loops_of(call, innermost, seen | {function})
-        return found
+        if not innermost:
+            return {loop for each in upwards([node], self.program) for loop in loops_around(each, self.program)}
+        ways = closure([node], lambda each: self.leading(each) if self.loop(each) is None else ())
+        return {loop for each in ways if (loop := self.loop(each)) is not None}
 
 
 def branches(program: Program, node: ast.AST, until: ast.AST | None) -> list[ast.AST]:
@@ -277,8 +274,3 @@ def graded(program: Program, node: ast.AST) -> bool:
         if any(program.names(mark) & _UNGRADED for mark in marks):
             return False
     return True
-
-
-def text(node: ast.expr) -> str:
-    """An expression as it is written anew."""
-    return ast.unparse(node)

@@ -16,7 +16,7 @@ from distml.rewrites.horovod.flows.pytorch.study import Study, graded
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, block_of
-from distml.training.callsites import is_range
+from distml.training.callsites import argument_for, is_range, positional
 from distml.training.syntax import mentions, method_name, names_in, nodes_in, size_of
 from distml.training.values import Box
 
@@ -91,7 +91,7 @@ class Tensors:
         """Deal out the places at which a loop over numbers begins its batches: `for i in range(0, 1000, 8): x[i : i + 8]`."""
         if not isinstance(loop, ast.For):
             return False
-        ranges = [leaf for leaf in self.loops.leaves(loop.iter) if "builtins.range" in self._callee(leaf)]
+        ranges = [leaf for leaf in self.loops.leaves(loop.iter) if "builtins.range" in self.program.callee(leaf)]
         moving = self._moving(loop)
         whole = {ast.unparse(each) for each, dimension in self._sized(loop) if not dimension}
         cuts = [node for node in nodes_in(loop, ast.Subscript) if self._cuts(node, moving)]
@@ -135,9 +135,6 @@ class Tensors:
             return False
         listed = any(isinstance(value, Box) for value in self.program.of(node.value))
         return mentions(cut.lower, moving) and not listed and not self._order(node.value)
-
-    def _callee(self, node: ast.expr) -> frozenset[str]:
-        return self.program.names(node.func) if isinstance(node, ast.Call) else frozenset()
 
     def _together(self, wanted: list[tuple[ast.stmt, str, int]]) -> list[tuple[ast.stmt, str, int]]:
         """What is computed from each other is divided at once, behind the last: labels of samples only once."""
@@ -231,7 +228,7 @@ class Tensors:
         """The last statement that sets a variable or attribute, where all that do stand in one block, or in branches there."""
         if isinstance(node, ast.Name):
             unit = self.program.unit(node)
-            owner = unit.lexical.owner_at(node.id, node)
+            owner = self.program.owner(node)
             places = self._settings(owner, node.id) if owner is not None else []
             if not places and isinstance(owner, ast.FunctionDef):
                 return self._given(owner, node.id)
@@ -273,13 +270,10 @@ class Tensors:
 
     def _given(self, function: ast.FunctionDef, name: str) -> tuple[ast.stmt, str] | None:
         """The variable that the only call of a function gives for a parameter."""
-        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
         calls = self.study.callers.get(function, [])
-        if name not in names or len(calls) != 1:
+        if name not in positional(function) or len(calls) != 1:
             return None
-        at = names.index(name) - (1 if isinstance(self.program.parent(function), ast.ClassDef) else 0)
-        given = next((k.value for k in calls[0].keywords if k.arg == name), None)
-        given = given or (calls[0].args[at] if 0 <= at < len(calls[0].args) else None)
+        given = argument_for(calls[0], function, name, self.program)
         return self._defined(given) if isinstance(given, ast.Name | ast.Attribute) else None
 
     # Random rows

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, block_of, leaves
-from distml.training.syntax import nodes_in, runs_as_script, values_given
+from distml.training.callsites import given_by
+from distml.training.syntax import place_of, runs_as_script, values_given
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BEFORE, AFTER = frozenset({"before"}), frozenset({"after"})
@@ -71,24 +72,19 @@ class Wrapped:
 
     def _mentions(self, model: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
         if isinstance(model, ast.Name):
-            yield from self._same(model.id, self._owner(model))
+            yield from self._same(model.id, self.program.owner(model))
             return
         assert isinstance(model, ast.Attribute)
         values = self.program.of(model)
-        for unit in self.program.units.values():
-            for node in nodes_in(unit.tree, ast.Attribute):
-                if node.attr == model.attr:
-                    if not isinstance(node.ctx, ast.Load) or values & self.program.of(node):
-                        yield node
-
-    def _owner(self, name: ast.Name) -> ast.AST | None:
-        lexical = self.program.unit(name).lexical
-        return lexical.owner_at(name.id, name)
+        for node in self.program.nodes(ast.Attribute):
+            if node.attr == model.attr:
+                if not isinstance(node.ctx, ast.Load) or values & self.program.of(node):
+                    yield node
 
     def _same(self, name: str, owner: ast.AST | None) -> Iterator[ast.Name]:
         """The uses of one variable."""
         for node in walk(owner) if owner is not None else ():
-            if isinstance(node, ast.Name) and node.id == name and self._owner(node) is owner:
+            if isinstance(node, ast.Name) and node.id == name and self.program.owner(node) is owner:
                 yield node
 
     def _read(self, node: ast.expr, sure: bool) -> None:
@@ -112,13 +108,8 @@ class Wrapped:
             return keyword
         if any(isinstance(each, ast.Starred) for each in call.args) or node not in call.args:
             return None
-        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        at = call.args.index(node) + self._shift(function)
-        return names[at] if at < len(names) else None
-
-    def _shift(self, function: Function) -> int:
-        static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorator_list)
-        return 1 if isinstance(self.program.parent(function), ast.ClassDef) and not static else 0
+        given = given_by(call, function, self.program)
+        return next((name for name, value in given.items() if value is node), None)
 
     def _inside(self, function: Function, parameter: str) -> None:
         for node in self._same(parameter, function):
@@ -147,9 +138,10 @@ class Wrapped:
         function = self.program.function(node)
         if function is self._here and self.program.unit(node) is self.program.unit(self.begins):
             behind = AFTER if self._surely_begun(node) else BEFORE | AFTER
-            return behind if _place(node) >= _place(self.begins) else BEFORE
-        leading = [call for call in self._calls_leading() if self.program.function(call) is function]
-        leading = [call for call in leading if self.program.unit(call) is self.program.unit(node)]
+            return behind if place_of(node) >= place_of(self.begins) else BEFORE
+        leading = [call for call in self.program.calls if self._leading.holds(call)]
+        same = [call for call in leading if self.program.function(call) is function]
+        leading = [call for call in same if self.program.unit(call) is self.program.unit(node)]
         if leading:
             return self._beside(node, leading)
         if function is None or function in seen:
@@ -174,19 +166,11 @@ class Wrapped:
     def _holds(self, statement: ast.stmt) -> bool:
         return statement is self.begins or statement in self.program.ancestors(self.begins)
 
-    def _calls_leading(self) -> Iterator[ast.Call]:
-        return (call for call in self.program.calls if self._leading.holds(call))
-
     def _beside(self, node: ast.AST, calls: list[ast.Call]) -> frozenset[str]:
         if any(isinstance(above, LOOPS) for call in calls for above in self.program.ancestors(call)):
             return BEFORE | AFTER
         first, last = (
-            min(_place(call) for call in calls),
+            min(place_of(call) for call in calls),
             max((c.end_lineno or 0, c.end_col_offset or 0) for c in calls),
         )
-        return BEFORE if _place(node) < first or _place(node) <= last else AFTER
-
-
-def _place(node: ast.AST) -> tuple[int, int]:
-    assert isinstance(node, ast.expr | ast.stmt)
-    return node.lineno, node.col_offset
+        return BEFORE if place_of(node) < first or place_of(node) <= last else AFTER

@@ -53,9 +53,7 @@ class TapeFlow:
         broadcast.broadcast(plan, group)
         means.average(plan, [update for update in group if update not in whole])
         decisions.agree(plan, group)
-        plan.once(_tell)
-        plan.once(intervals.shorten)
-        plan.once(reloads.saved)
+        plan.once(_tell, intervals.shorten, reloads.saved)
 
 
 def _tell(plan: Plan) -> None:

@@ -18,10 +18,11 @@ from distml.rewrites.horovod.flows.tape.gradients import sources_of
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.training.around import loops_around
+from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import nodes_in
-from distml.training.values import Callable, Class, Foreign, Instance
+from distml.training.syntax import nodes_in, root_of
+from distml.training.values import Class, Foreign, Instance
 
 _NOTE = Note(
     "broadcast the weights and optimizer state of rank 0 after the first step",
@@ -86,7 +87,8 @@ def _group(plan: Plan, group: list[Update], given: list[list[str]], flags: dict[
     elif _several(program, group) and is_traced(program, program.function(last)):
         _put(plan, last, lines)
     elif _several(program, group):
-        _in_objects(plan, last, lines, ast.unparse(_root(group[-1].optimizer)))
+        root = root_of(group[-1].optimizer)
+        _in_objects(plan, last, lines, root.id if root is not None else "")
     else:
         _in_step(plan, last, lines)
 
@@ -99,10 +101,10 @@ def _tensors(variables: str, program: Program) -> str:
 def _several(program: Program, group: list[Update]) -> bool:
     """Whether one function updates several models: given as arguments, or held by several objects of its class."""
     optimizer = group[-1].optimizer
-    root = _root(optimizer)
-    if group[-1].kind == "by hand" or not isinstance(root, ast.Name) or parameter(root, program) is None:
+    root = root_of(optimizer)
+    if group[-1].kind == "by hand" or root is None or parameter(root, program) is None:
         return False
-    owners = {value.type.node for value in program.of(root) if isinstance(value, Instance)}
+    owners = {value.node for value in program.classes(root)}
     made = [
         call
         for call in program.calls
@@ -111,13 +113,6 @@ def _several(program: Program, group: list[Update]) -> bool:
     ]
     makers = {value.node for value in program.of(optimizer) if isinstance(value, Foreign)}
     return len(made) > 1 or len(makers) > 1
-
-
-def _root(node: ast.expr) -> ast.expr:
-    """What an attribute of attributes begins with."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node
 
 
 def _shared(program: Program, group: list[Update]) -> bool:
@@ -194,7 +189,7 @@ def is_traced(program: Program, function: ast.AST | None, seen: frozenset[ast.AS
 def _handed_over(program: Program) -> set[ast.AST]:
     """The functions that are given to `tf.function`."""
     given = (arg for call in program.calls if _traces(program, call.func) for arg in call.args)
-    return {value.node for arg in given for value in program.of(arg) if isinstance(value, Callable)}
+    return {value for arg in given for value in program.functions(arg)}
 
 
 def _traces(program: Program, node: ast.expr) -> bool:
@@ -214,11 +209,11 @@ def variables(plan: Plan, update: Update) -> list[str]:
     if update.kind == "apply":
         return _spelled(plan, call.args[1])
     if update.kind == "minimize":
-        given = call.args[1] if len(call.args) > 1 else _keyword(call, "var_list")
+        given = argument(call, 1, "var_list")
         if given is not None and not isinstance(given, ast.Lambda):
             return _spelled(plan, given)
         return _spelled(plan, given.body) if isinstance(given, ast.Lambda) else []
-    pairs = call.args[0] if call.args else _keyword(call, "grads_and_vars")
+    pairs = argument(call, 0, "grads_and_vars")
     assert pairs is not None
     second = _paired(pairs, plan.program)
     if second is None:
@@ -230,10 +225,6 @@ def variables(plan: Plan, update: Update) -> list[str]:
     if second is not None:
         return _spelled(plan, second)
     return _from_pairs(plan, pairs)
-
-
-def _keyword(call: ast.Call, name: str) -> ast.expr | None:
-    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
 
 
 def _paired(pairs: ast.expr, program: Program) -> ast.expr | None:
@@ -268,12 +259,8 @@ def _spelled(plan: Plan, node: ast.expr) -> list[str]:
             inner = _spelled(plan, known[0].value)
             if all("." in each and "(" not in each for each in inner):
                 return inner
-    one = any(name == "tensorflow.Variable()" for name in plan.program.names(node)) if not _is_display(node) else False
+    one = not isinstance(node, ast.List | ast.Tuple) and "tensorflow.Variable()" in plan.program.names(node)
     return [f"[{ast.unparse(node)}]" if one else ast.unparse(node)]
-
-
-def _is_display(node: ast.expr) -> bool:
-    return isinstance(node, ast.List | ast.Tuple)
 
 
 def _same_place(value: ast.expr, use: ast.expr, program: Program) -> bool:

@@ -87,7 +87,7 @@ def _noise(plan: Plan, way: Way) -> None:
     if seeding is None or not way.turns:
         return
     for node in _region(way.turns[0], way):
-        names = plan.program.names(node.func) if isinstance(node, ast.Call) else frozenset()
+        names = plan.program.callee(node)
         if any(_RANDOM.fullmatch(name) for name in names):
             plan.warn(
                 "HVD305",
@@ -289,7 +289,7 @@ def _picks(call: ast.Call, program: Program) -> bool:
 def _repeats(call: ast.Call, plan: Plan) -> bool:
     """Whether a function gives the same batches on every rank: one that counts, or that draws by a seed."""
     program = plan.program
-    functions = [value.node for value in program.of(call.func) if isinstance(value, Callable)]
+    functions = program.functions(call.func)
     if not functions or _seeded(plan):
         return _seeded(plan)
     inside = [node for function in functions for node in walk(function)]

@@ -14,7 +14,7 @@ from distml.rewrites.horovod.flows.tape.turns import Turn, ways
 from distml.rewrites.horovod.flows.tape.updates import Update
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
-from distml.training.around import ends_process, loops_around
+from distml.training.around import between, ends_process, loops_around
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
 
@@ -88,7 +88,7 @@ def _leaves(test: ast.If, loop: ast.AST, program: Program) -> bool:
     """Whether a branch leaves the loop, or sets the rate of an optimizer."""
     for node in walk(test):
         if isinstance(node, ast.Break):
-            return _belongs(node, test, program)
+            return not any(isinstance(each, ast.For | ast.While) for each in between(node, test, program))
         if isinstance(node, ast.Return):
             return program.function(node) is program.function(loop)
         if ends_process(node, program):
@@ -98,16 +98,6 @@ def _leaves(test: ast.If, loop: ast.AST, program: Program) -> bool:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "assign":
             if _is_rate(node.func.value):
                 return True
-    return False
-
-
-def _belongs(node: ast.Break, test: ast.If, program: Program) -> bool:
-    """Whether a `break` ends the loop around the test, not one inside its branches."""
-    for above in program.ancestors(node):
-        if above is test:
-            return True
-        if isinstance(above, ast.For | ast.While):
-            return False
     return False
 
 

@@ -16,7 +16,7 @@ from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.tape.updates import Update, is_gradient, is_persistent, tape_item
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.program import Program
-from distml.training.syntax import nodes_in
+from distml.training.syntax import is_false, nodes_in, place_of
 
 _NOTE = Note(
     "gradients averaged over all ranks",
@@ -26,13 +26,12 @@ _NOTE = Note(
 _COMPILED = Note(
     "not compiled by XLA", "the exchange of gradients between ranks is no operation that XLA compiles", "wrap-tape"
 )
-_SINGLE = ("tensorflow.Variable()", "?")
 
 
 def average(plan: Plan, found: list[Update]) -> None:
     """Average the gradients of all of these updates. Raises `Refuse` (HVD209) where a tape cannot be followed."""
     wanted = {gradient for update in found for gradient in update.gradients}
-    for gradient in sorted(wanted, key=lambda each: (each.lineno, each.col_offset)):
+    for gradient in sorted(wanted, key=place_of):
         _average(plan, gradient, wanted)
     for update in found:
         if update.kind == "minimize":
@@ -184,6 +183,6 @@ def _not_compiled(plan: Plan, gradient: ast.Call) -> None:
             if isinstance(decorator, ast.Call):
                 for keyword in decorator.keywords:
                     compiled = keyword.arg in ("jit_compile", "experimental_compile")
-                    if compiled and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value):
+                    if compiled and not is_false(keyword.value):
                         assert keyword.arg is not None
                         plan.patch(decorator).drop(decorator, keyword.arg, _COMPILED)

@@ -7,15 +7,14 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from distml.rewrites.horovod.aspects import intervals, named
-from distml.rewrites.horovod.aspects.intervals import end_sooner, limits
+from distml.rewrites.horovod.aspects import intervals
+from distml.rewrites.horovod.aspects.intervals import limits
 from distml.rewrites.horovod.aspects.pictures import saves
 from distml.rewrites.horovod.aspects.rates import settings
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.aspects.uniform import ITERATIONS
 from distml.rewrites.horovod.flows.tape.turns import Turn, ways
 from distml.rewrites.horovod.flows.tape.updates import updates
-from distml.rewrites.horovod.notes import FEWER
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping
@@ -69,12 +68,9 @@ def _as_often(plan: Plan, training: Reach, judging: Reach) -> None:
         if isinstance(loop, LOOPS):
             counters = _numbers(loop, program)
             names = intervals.numbered(loop, counters, program) - others
-            intervals.shorten(plan, loop, names, judges, lambda _: False)
-            intervals.sooner(plan, loop, names, acts)
-            named.told(plan, loop, names)
-            for bound in limits(loop, intervals.numbered(loop, counters, program, sums=False) - others, program):
-                if not counts_divided(plan, bound) and not plan.patch(bound).requests.expressions.get(bound):
-                    end_sooner(plan, bound, FEWER)
+            ends = limits(loop, intervals.numbered(loop, counters, program, sums=False) - others, program)
+            whole = (bound for bound in ends if not counts_divided(plan, bound))
+            intervals.as_often(plan, loop, names, judges, acts, whole)
 
 
 def _saves(program: Program) -> Iterator[ast.AST]:
@@ -85,11 +81,10 @@ def _evaluations(program: Program) -> Iterator[ast.AST]:
     """What asks a model of Keras to judge, and the loops over data that no step is taken in."""
     yield from (call for call in program.calls if program.matches(call.func, _JUDGES))
     trained = {turn.node for update in updates(program) for way in ways(update.call, program) for turn in way.turns}
-    for unit in program.units.values():
-        for node in walk(unit.tree):
-            if isinstance(node, ast.For | ast.comprehension) and node not in trained:
-                if Turn(node, node.iter, program).kind == "dataset":
-                    yield node
+    for node in program.nodes(ast.AST):
+        if isinstance(node, ast.For | ast.comprehension) and node not in trained:
+            if Turn(node, node.iter, program).kind == "dataset":
+                yield node
 
 
 def _numbers(loop: Looping, program: Program) -> set[str]:

@@ -46,10 +46,10 @@ def {name}(value):
     return type(value)(total.numpy()) if isinstance(value, (int, float)) else total.numpy()
 '''
 _JOINED = """\
-if {tf}.is_tensor(value):
-        return {tf}.concat(parts, 0)
+if {lib}.is_tensor(value):
+        return {lib}.concat(parts, 0)
     if hasattr(value, "dtype"):
-        return {tf}.concat(parts, 0).numpy()"""
+        return {lib}.concat(parts, 0).numpy()"""
 _METRIC = Note(
     "metric of all ranks",
     "each rank measures its own part of the data; what a metric adds up is averaged, so that its result is that of all",
@@ -65,8 +65,8 @@ def average(plan: Plan, group: list[Update]) -> None:
     losses = {ast.unparse(each) for update in group for each in _losses(update, program)}
     spelling, uniform = _Spelling(plan), Uniform(program, plan.dealt)
     numbers = losses.union(*(_given(loop, losses, program) for loop in loops))
-    means = Means(plan, uniform, spelling.mean_of, numbers, spelling)
-    means.tell_sums(EqualShares(plan), spelling.sum_of)
+    means = Means(plan, uniform, numbers, spelling)
+    means.tell_sums(EqualShares(plan))
     means.average(loops)
     for loop in loops:
         metrics = [*dict.fromkeys(_metrics(loop, program))] if isinstance(loop, ast.For) else []
@@ -89,7 +89,7 @@ def _given(loop: ast.AST, losses: set[str], program: Program) -> Iterator[str]:
 
 def _items(target: ast.expr, value: ast.expr, program: Program) -> Iterator[tuple[str, list[ast.expr]]]:
     """Variables, and the expressions that say what they get, in functions of the program where these are called."""
-    functions = run_by(value, program) if isinstance(value, ast.Call) else []
+    functions = run_by(value, program)
     made = [each.value for one in functions for each in own_nodes(one, ast.Return) if each.value]
     values: list[ast.expr] = made if functions else [value]
     if isinstance(target, ast.Name) and values:
@@ -170,27 +170,16 @@ def _bound(node: ast.AST, name: str, program: Program) -> ast.AST | None:
 class _Spelling(together.Spelling):
     """The functions that each file needs, for tensors too."""
 
+    tensors = together.Tensors("each.numpy()", "each.numpy()", "{lib}.cast(found, each.dtype)", _JOINED)
+
+    def library(self, node: ast.AST) -> str:
+        """What a file calls TensorFlow."""
+        return spell(self.plan, node, "tensorflow", at_start=True)
+
     def mean_of(self, node: ast.AST, code: str) -> str:
         """The mean over all ranks of numbers, given as text."""
-        tf = spell(self.plan, node, "tensorflow", at_start=True)
-        return f"{helper(self.plan, node, 'mean_of_ranks', _MEAN, tf=tf)}({code})"
+        return f"{helper(self.plan, node, 'mean_of_ranks', _MEAN, tf=self.library(node))}({code})"
 
     def sum_of(self, node: ast.AST, code: str) -> str:
         """The sum over all ranks of a number, given as text."""
-        tf = spell(self.plan, node, "tensorflow", at_start=True)
-        return f"{helper(self.plan, node, 'sum_of_ranks', _SUM, tf=tf)}({code})"
-
-    def mean_of_each(self, node: ast.AST, code: str) -> str:
-        """The mean over all ranks of each number in a container, given as text."""
-        tf = spell(self.plan, node, "tensorflow", at_start=True)
-        tensor = f"if {tf}.is_tensor(each):\n            return {tf}.cast(found, each.dtype)\n        "
-        plain = f"each.numpy() if {tf}.is_tensor(each) else each"
-        return self.combined(node, "mean_of_each", together.MEAN_OF_EACH, code, "numbers", plain=plain, tensor=tensor)
-
-    def from_all(self, node: ast.AST, code: str) -> str:
-        """What the lists or arrays of all ranks hold, given as text."""
-        tf = spell(self.plan, node, "tensorflow", at_start=True)
-        held = (
-            f"[each.numpy() if {tf}.is_tensor(each) else each for each in value] if isinstance(value, list) else value"
-        )
-        return self.combined(node, "from_all_ranks", together.FROM_ALL, code, held, joined=_JOINED.format(tf=tf))
+        return f"{helper(self.plan, node, 'sum_of_ranks', _SUM, tf=self.library(node))}({code})"

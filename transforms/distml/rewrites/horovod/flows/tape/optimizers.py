@@ -10,7 +10,7 @@ from distml.rewrites.horovod.plan import Plan
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.syntax import method_name, receiver_of
-from distml.training.values import Class, Foreign, Instance
+from distml.training.values import Class, Foreign
 
 _MADE = re.compile(
     r"(keras\.optimizers|keras\.mixed_precision|tensorflow\.train|tensorflow_addons\.optimizers|tensorflow\.contrib\.\w+)"
@@ -43,7 +43,7 @@ def _by_keyword(plan: Plan, optimizer: ast.expr) -> list[ast.Call]:
     """What an object was given under the name of the attribute, for classes that keep all they are given, as models do."""
     if not isinstance(optimizer, ast.Attribute):
         return []
-    owners = {value.type for value in plan.program.of(optimizer.value) if isinstance(value, Instance)}
+    owners = {*plan.program.classes(optimizer.value)}
     given = [
         keyword.value
         for call in plan.program.calls
@@ -59,7 +59,7 @@ def _compiled(program: Program, owners: set[Class]) -> Iterator[ast.expr]:
     """The optimizers that models of these classes are compiled with."""
     for call in program.calls:
         if method_name(call) == "compile":
-            held = {value.type for value in program.of(receiver_of(call)) if isinstance(value, Instance)}
+            held = {*program.classes(receiver_of(call))}
             given = argument(call, 0, "optimizer")
             if held & owners and given is not None:
                 yield given

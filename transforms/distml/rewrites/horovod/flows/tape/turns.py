@@ -73,11 +73,8 @@ class Turn:
         inner = self.inner
         if method_name(inner) in ("items", "keys"):
             return True
-        held = [v for v in self.program.of(inner) if isinstance(v, Box)]
-        items = [item for box in held for item in self.program.store.item(box)]
-        plain = [item for item in items if not isinstance(item, Box)] + [
-            each for item in items if isinstance(item, Box) for each in self.program.store.item(item)
-        ]
+        items = self.program.held(self.program.of(inner))
+        plain = {item for item in items if not isinstance(item, Box)} | self.program.held(items)
         return any(self._thing(each) for each in plain)
 
     def _thing(self, item: object) -> bool:
@@ -117,7 +114,7 @@ def _ways(
 ) -> Iterator[Way]:
     here = (*turns, *own_turns(node, program))
     function = program.function(node)
-    callers = [call for call in program.calling(function) if function not in functions] if function is not None else []
+    callers = program.calling(function) if function not in functions else []
     passed = (*functions, function) if function is not None else functions
     if not callers or not depth:
         yield Way(here, passed)

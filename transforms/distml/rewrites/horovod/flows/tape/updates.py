@@ -15,7 +15,7 @@ from functools import partial
 from distml.training.callsites import called
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import method_name, nodes_in
+from distml.training.syntax import is_false, method_name, nodes_in
 from distml.training.values import Callable, Foreign, Instance
 
 _TAPE = "tensorflow.GradientTape()"
@@ -105,12 +105,12 @@ def _applied(call: ast.Call, program: Program) -> Update | None:
     pairs = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "grads_and_vars"), None)
     if pairs is None:
         return None
-    if any(_hands_on(value.node) for value in program.of(call.func) if isinstance(value, Callable)):
+    if any(_hands_on(value) for value in program.functions(call.func)):
         return None
     if _own_optimizer(call, program):
         return None if _changes_itself(call, program) else Update(call, "by hand", tuple(reaching(pairs, program)))
     found = reaching(pairs, program)
-    if not found and any(_of_graph(each, program) for each in program.sources(pairs)):
+    if not found and any(called(each, program) in _GRAPH for each in program.sources(pairs)):
         return None
     return Update(call, "apply_gradients", tuple(found))
 
@@ -124,7 +124,7 @@ def _hands_on(function: ast.AST) -> bool:
 
 def _changes_itself(call: ast.Call, program: Program) -> bool:
     """Whether the method that is called changes the variables: then that is where they are changed by hand."""
-    own = (value.node for value in program.of(call.func) if isinstance(value, Callable))
+    own = program.functions(call.func)
     calls = (node.func for each in own for node in nodes_in(each, ast.Call))
     return any(isinstance(func, ast.Attribute) and func.attr in _BY_HAND for func in calls)
 
@@ -151,10 +151,6 @@ def _inside_optimizer(call: ast.Call, program: Program) -> bool:
             bases = [name for base in above.bases for name in program.names(base)]
             return any("optimizers." in name or name.endswith("Optimizer") for name in bases)
     return False
-
-
-def _of_graph(node: ast.AST, program: Program) -> bool:
-    return isinstance(node, ast.Call) and called(node, program) in _GRAPH
 
 
 def _minimizes(call: ast.Call, program: Program) -> bool:
@@ -210,4 +206,4 @@ def is_persistent(item: ast.withitem) -> bool:
     if not isinstance(call, ast.Call):
         return False
     given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "persistent"), None)
-    return given is not None and not (isinstance(given, ast.Constant) and not given.value)
+    return given is not None and not is_false(given)
