@@ -323,7 +323,7 @@ def _in_a_graph(statement: ast.stmt, plan: Plan) -> bool:
 def downloads(call: ast.Call, program: Program) -> bool:
     """Whether a call may fetch something over the network."""
     for name in _made_of(call, program):
-        if COMMANDS.fullmatch(name) and call.args:
+        if name in COMMANDS and call.args:
             return any(
                 isinstance(each, ast.Constant) and isinstance(each.value, str) and _LOADERS.match(each.value)
                 for each in walk(call.args[0])

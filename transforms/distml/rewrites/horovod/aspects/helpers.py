@@ -62,7 +62,7 @@ def read_again(plan: Plan) -> None:
 
 
 def _runs_command(call: ast.Call, program: Program) -> bool:
-    return program.matches(call.func, outputs.COMMANDS)
+    return bool(program.callee(call) & outputs.COMMANDS)
 
 
 def _kind_of(call: ast.Call, plan: Plan) -> str | None:
@@ -167,9 +167,5 @@ def _kept(target: ast.Name | ast.Attribute | ast.Subscript, function: _Function,
         return all(isinstance(each.ctx, ast.Store) or owner_of(each, program) in here for each in uses)
     if isinstance(target, ast.Name):
         return True
-    given = [each.value for each in nodes_in(function, ast.Assign) if _sets(each, base.id)]
+    given = [each.value for each in nodes_in(function, ast.Assign) if base.id in map(ast.unparse, each.targets)]
     return bool(given) and all(isinstance(each, ast.Call | ast.BinOp | ast.List | ast.Dict) for each in given)
-
-
-def _sets(statement: ast.Assign, name: str) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == name for each in statement.targets)

@@ -31,9 +31,16 @@ _GENERATORS = re.compile(r"numpy\.random\.(default_rng|RandomState|PCG64|MT19937
 _FORGETTING = frozenset(
     f"builtins.{name}" for name in ("sorted", "set", "frozenset", "len", "sum", "min", "max", "any", "all", "print")
 )
-_NUMBERS = re.compile(
-    r"builtins\.(range|len|int|float|round)|numpy\.(where|nonzero|flatnonzero|argwhere|arange|linspace|arg\w+|digitize|searchsorted|bincount)"
-    r"|numpy\.random\.(randint|randn?|permutation)|random\.(randint|randrange|random)"
+_NUMBERS = frozenset(
+    f"{library}.{name}"
+    for library, names in {
+        "builtins": "range len int float round",
+        "numpy": "where nonzero flatnonzero arange linspace digitize searchsorted bincount"
+        " argwhere argmax argmin argsort argpartition",
+        "numpy.random": "randint rand randn permutation",
+        "random": "randint randrange random",
+    }.items()
+    for name in names.split()
 )
 """What gives numbers, whose hashes are the same in each process."""
 _JOINED = frozenset({"union", "intersection", "difference", "symmetric_difference"})
@@ -144,7 +151,7 @@ def _holds_numbers(node: ast.expr, program: Program, depth: int) -> bool:
     if isinstance(node, ast.ListComp | ast.GeneratorExp):
         return _holds_numbers(node.elt, program, depth)
     if isinstance(node, ast.Call):
-        return program.matches(node.func, _NUMBERS)
+        return bool(program.callee(node) & _NUMBERS)
     given = [*_given(node, program)] if isinstance(node, ast.Name) and depth else []
     return bool(given) and all(each is not None and _holds_numbers(each, program, depth - 1) for each in given)
 

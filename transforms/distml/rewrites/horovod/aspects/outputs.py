@@ -73,9 +73,7 @@ _DRAWN = re.compile(
     r"visdom\.Visdom\(\)\.(line|scatter|images?|text|heatmap|bar|histogram|matplot|video|surf|contour|boxplot|pie|svg|mesh)"
 )
 """What draws into a window, and gives its name: those that draw nothing need none."""
-COMMANDS = re.compile(
-    "|".join(map(re.escape, ("os.system", "subprocess.call", "subprocess.check_call", *sorted(HEARD))))
-)
+COMMANDS = HEARD | {"os.system", "subprocess.call", "subprocess.check_call"}
 _WRITING = re.compile(r"\s*(cp|mv|rm|ln|touch|zip|gzip|rsync|convert|ffmpeg|montage)\b")
 """Commands of a shell that write files, and are followed by no other rank."""
 _SAVES = frozenset(
@@ -236,7 +234,7 @@ def kind_of(call: ast.Call, program: Program, handed: ast.expr | None = None) ->
             return "file"
         if _WRITERS.fullmatch(name):
             return "log"
-        if COMMANDS.fullmatch(name) and _WRITING.match(_first_text(call)):
+        if name in COMMANDS and _WRITING.match(_first_text(call)):
             return "file"
     if handed is None and makes_picture(call, program):
         return "file"
@@ -449,7 +447,8 @@ def _made_quiet(call: ast.Call, plan: Plan) -> None:
 
 def _shared_folder(call: ast.Call, plan: Plan) -> None:
     """A folder that all ranks make may be there already."""
-    tried = [each for each in plan.program.ancestors(call) if isinstance(each, ast.Try) and _within(call, each.body)]
+    around = plan.program.around(call)
+    tried = [above for below, above in around if isinstance(above, ast.Try) and below in above.body]
     if any(map(_passes_over, tried)):
         return
     names = plan.program.names(call.func)
@@ -468,10 +467,6 @@ def _shared_folder(call: ast.Call, plan: Plan) -> None:
         plan.patch(call).wrap(may_exist, "True", _FOLDER)
     elif may_exist is None and None not in {keyword.arg for keyword in call.keywords}:
         plan.patch(call).keyword(call, "exist_ok", "True", _FOLDER)
-
-
-def _within(node: ast.AST, block: list[ast.stmt]) -> bool:
-    return any(node in walk(each) for each in block)
 
 
 def _passes_over(node: ast.Try) -> bool:

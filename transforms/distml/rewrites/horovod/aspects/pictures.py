@@ -20,7 +20,7 @@ from distml.spmd.touched import HEARD
 from distml.training.program import Program
 from distml.training.syntax import values_given
 
-_WRITES = re.compile(rf"matplotlib\.backends\.\w+\.\w+\(\)\.print_\w+|{COMMANDS.pattern}")
+_WRITES = re.compile(r"matplotlib\.backends\.\w+\.\w+\(\)\.print_\w+")
 """What may write a file beside what is known to put something out."""
 _LINES = re.compile(
     r"builtins\.print|(absl\.|tensorflow\.)?logging\..*|(builtins|pathlib\.Path\(\))\.open\(\)\.\w+"
@@ -39,7 +39,8 @@ def by_rank_zero(plan: Plan) -> None:
     """Leave such calls to rank 0, where they are made since the training began and nothing is done with what they give."""
     program = plan.program
     for call in program.calls:
-        if (program.matches(call.func, _WRITES) or saves(call, program)) and _moves(call, plan):
+        writes = program.matches(call.func, _WRITES) or program.callee(call) & COMMANDS
+        if (writes or saves(call, program)) and _moves(call, plan):
             statement = program.statement(call)
             # All ranks need what a command puts out where a function hands it on.
             needed = isinstance(statement, ast.Return) and not HEARD.isdisjoint(program.names(call.func))

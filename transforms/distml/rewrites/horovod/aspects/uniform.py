@@ -309,7 +309,7 @@ class Uniform:
         return found if all(each.whole and isinstance(each.statement, ast.Assign) for each in found) else []
 
     def _variable(self, owner: ast.AST, name: str, depth: int) -> bool:
-        unit = self.program.unit(owner) if not isinstance(owner, ast.Module) else self._unit(owner)
+        unit = self.program.unit(owner)
         for node in nodes_in(owner, ast.Name):
             if node.id == name and not isinstance(node.ctx, ast.Load):
                 if unit.lexical.owner_at(name, node) is not owner or self._comprehended(node):
@@ -332,9 +332,6 @@ class Uniform:
             if isinstance(above, ast.stmt):
                 return False
         return False
-
-    def _unit(self, tree: ast.Module):  # type: ignore[no-untyped-def]
-        return next(unit for unit in self.program.units.values() if unit.tree is tree)
 
     def _bound(self, node: ast.Name, depth: int) -> bool:
         """Whether what a name is bound to here is the same on every rank."""

@@ -101,7 +101,7 @@ class Gradients:
             and not self._thawed()
             and not self._chosen_by_name()
             and not self._kept_whole(step)
-            and all(self._plain_zero(call) for call in self._zeroed(step))
+            and not any(call.args or {k.arg for k in call.keywords} - {"set_to_none"} for call in self._zeroed(step))
         )
 
     def _target(self, maker: ast.Call) -> str:
@@ -178,9 +178,6 @@ class Gradients:
             and call.func.attr == "zero_grad"
             and self.study.makers(call.func.value) & step.makers
         ]
-
-    def _plain_zero(self, call: ast.Call) -> bool:
-        return not call.args and all(k.arg == "set_to_none" for k in call.keywords)
 
     # The two forms
 

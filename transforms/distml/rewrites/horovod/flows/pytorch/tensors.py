@@ -17,7 +17,7 @@ from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.around import LOOPS, block_of
 from distml.training.callsites import argument_for, is_range, positional
-from distml.training.syntax import mentions, method_name, names_in, nodes_in, size_of
+from distml.training.syntax import mentions, method_name, names_in, nodes_in, size_of, stores
 from distml.training.values import Box
 
 _PART = Note(
@@ -147,7 +147,7 @@ class Tensors:
 
     def _derived(self, statements: list[ast.stmt]) -> bool:
         """Whether what one statement sets is computed from what another does."""
-        made = [_value(each) for each in statements]
+        made = [each.value if isinstance(each, ast.Assign) else each for each in statements]
         return any(one is not other and one in self.program.sources(other) for one in made for other in made)
 
     def _part(self, statement: ast.stmt, name: str, dimension: int) -> None:
@@ -259,14 +259,9 @@ class Tensors:
         return statement
 
     def _settings(self, owner: ast.AST, name: str) -> list[ast.stmt]:
-        unit = self.program.unit(owner) if not isinstance(owner, ast.Module) else None
-        lexical = (unit or next(u for u in self.program.units.values() if u.tree is owner)).lexical
-        return [
-            self.program.statement(each)
-            for each in nodes_in(owner, ast.Name)
-            if each.id == name and isinstance(each.ctx, ast.Store)
-            if lexical.owner_at(name, each) is owner
-        ]
+        lexical = self.program.unit(owner).lexical
+        found = (each for each in stores(owner, name) if lexical.owner_at(name, each) is owner)
+        return [*map(self.program.statement, found)]
 
     def _given(self, function: ast.FunctionDef, name: str) -> tuple[ast.stmt, str] | None:
         """The variable that the only call of a function gives for a parameter."""
@@ -298,11 +293,6 @@ def _dimension(cut: ast.expr, moving: set[str], otherwise: int) -> int:
     if not isinstance(cut, ast.Tuple):
         return 0
     return next((at for at, each in enumerate(cut.elts) if mentions(each, moving)), otherwise)
-
-
-def _value(statement: ast.stmt) -> ast.AST:
-    """What a statement assigns."""
-    return statement.value if isinstance(statement, ast.Assign) else statement
 
 
 def _calls(node: ast.AST) -> bool:

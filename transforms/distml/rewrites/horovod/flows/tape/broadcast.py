@@ -74,12 +74,13 @@ def _group(plan: Plan, group: list[Update], given: list[list[str]], flags: dict[
             lists[f"{ast.unparse(update.optimizer)}.{asked}"] = None
     lines = [f"{module}.broadcast_variables({each}, root_rank=0)" for each in lists]
     loops = list(loops_around(last, program))
+    in_lambda = any(isinstance(above, ast.Lambda) for above in program.ancestors(last))
     if lines in given and program.function(last) is None:
         return
     if isinstance(program.parent(last), ast.Module):
         given.append(lines)
         _put(plan, last, lines)
-    elif loops and not is_traced(program, program.function(last)) and not _in_lambda(program, last):
+    elif loops and not is_traced(program, program.function(last)) and not in_lambda:
         _in_loop(plan, last, lines, loops[-1], flags)
     elif _several(program, group) and not _shared(program, group):
         first = f"{ast.unparse(group[-1].optimizer)}.iterations == 1"
@@ -167,10 +168,6 @@ def _in_step(plan: Plan, statement: ast.stmt, lines: list[str]) -> None:
     variable = spell(plan, statement, "tensorflow.Variable")
     flag = _before_owner(plan, statement, f"{variable}(False, trainable=False)")
     _put(plan, statement, [f"if not {flag}:", *(f"    {line}" for line in lines), f"    {flag}.assign(True)"])
-
-
-def _in_lambda(program: Program, statement: ast.stmt) -> bool:
-    return any(isinstance(above, ast.Lambda) for above in program.ancestors(statement))
 
 
 def is_traced(program: Program, function: ast.AST | None, seen: frozenset[ast.AST] = frozenset()) -> bool:

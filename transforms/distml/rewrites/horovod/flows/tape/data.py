@@ -143,7 +143,7 @@ def _steps(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
         if sliced or drawn:
             seen.add(turn.node)
             if sliced:
-                seeds.agree(plan, _sliced(turn))
+                seeds.agree(plan, [each.value for each in nodes_in(turn.node, ast.Subscript)])
             _divide_turns(plan, turn, sliced)
             return True
     return False
@@ -181,11 +181,6 @@ def _alike(plan: Plan, data: ast.expr) -> None:
     made = [path.nodes[0] for path in paths(data, plan.program)]
     arrays = [arg for call in made if isinstance(call, ast.Call) for arg in call.args]
     seeds.agree(plan, arrays, inside=False)
-
-
-def _sliced(turn: Turn) -> list[ast.expr]:
-    """What the turns of a loop take parts of."""
-    return [node.value for node in nodes_in(turn.node, ast.Subscript)]
 
 
 def _slices(turn: Turn, way: Way) -> bool:

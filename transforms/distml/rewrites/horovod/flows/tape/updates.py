@@ -46,7 +46,7 @@ class Update:
 @remembered
 def updates(program: Program) -> list[Update]:
     """The updates of a program, in no order; those of TensorFlow 1's graphs are not among them."""
-    if not any(_is_tape(call, program) or _minimizes(call, program) for call in program.calls):
+    if not any(_TAPE.removesuffix("()") in program.callee(call) or _minimizes(call, program) for call in program.calls):
         return []
     found = [update for call in program.calls if (update := _update(call, program)) is not None]
     return _gathered(found, program)
@@ -79,10 +79,6 @@ def _sources_made(update: Update, program: Program) -> set[ast.AST]:
     """What makes the variables that the gradients of an update are asked for."""
     asked = [each.args[1] for each in update.gradients if len(each.args) > 1]
     return {made for each in asked for made in program.sources(each)}
-
-
-def _is_tape(call: ast.Call, program: Program) -> bool:
-    return _TAPE.removesuffix("()") in program.names(call.func)
 
 
 def _update(call: ast.Call, program: Program) -> Update | None:
