@@ -32,6 +32,25 @@ def found(program: Program, text: str) -> set[str]:
     return {name for node in nodes if ast.unparse(node) == text for name in program.names(node)}
 
 
+FILLED = [
+    "self.__dict__.update(given)",
+    "self.__dict__.update(**given)",
+    "self.__dict__ = given",
+    "vars(self).update(given)",
+    "vars(self)['o'] = given['o']",
+    "for key, value in given.items():\n            setattr(self, key, value)",
+    "for key in given:\n            self.__dict__[key] = given[key]",
+    "setattr(self, 'o', given['o'])",
+]
+"""How an object is given attributes that no statement names."""
+GIVEN = [
+    "whole = C({'o': keras.optimizers.Adam()})",
+    "whole = C(dict(o=keras.optimizers.Adam()))",
+    "def make():\n    o = keras.optimizers.Adam()\n    return C(locals())\nwhole = make()",
+    "class D:\n    pass\nd = D()\nvars(d).update(o=keras.optimizers.Adam())\nwhole = C(vars(d))",
+]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -59,6 +78,11 @@ def found(program: Program, text: str) -> set[str]:
         "opt = (a := keras.optimizers.Adam())",
         "def g():\n    yield keras.optimizers.Adam()\nopt = next(g())",
         "import functools\nopt = functools.partial(keras.optimizers.Adam, 0.1)()",
+        *(
+            f"class C:\n    def __init__(self, given, **named):\n        {filled}\n{made}\nopt = whole.o"
+            for filled in FILLED
+            for made in GIVEN
+        ),
     ],
 )
 def test_an_optimizer_is_known_however_it_gets_there(read, text: str) -> None:  # type: ignore[no-untyped-def]

@@ -58,6 +58,41 @@ def test_pipelines_beside_what_is_fed(rest: str, choice: str, fed: str) -> None:
     assert "for i in range(100):" not in file.source
 
 
+ONE_NAME = """\
+import tensorflow.compat.v1 as tf
+
+names = tf.train.string_input_producer(["a", "b", "c"])
+_, text = tf.WholeFileReader().read(names)
+x = tf.train.batch([tf.decode_raw(text, tf.float32)], batch_size=4)
+shown = tf.placeholder(tf.float32, [4, 4])
+rate = tf.placeholder(tf.float32)
+loss = tf.reduce_mean(tf.layers.dense(x, 1))
+step = tf.train.AdamOptimizer(rate).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    first = sess.run(x)
+    for i in range(100):
+        {before}
+        sess.run(step, feed_dict=feed)
+        {behind}
+"""
+BEHIND = {
+    "none": ("feed = {rate: 0.1}", "pass"),
+    "another": ("feed = {rate: 0.1}", "feed = {shown: first}\n        print(sess.run(shown, feed_dict=feed))"),
+    "another under a condition": ("feed = {rate: 0.1}", "if i % 10 == 0:\n            feed = {shown: first}"),
+    "another before": ("feed = {shown: first}\n        feed = {rate: 0.1}", "pass"),
+}
+
+
+@pytest.mark.parametrize("way", BEHIND)
+def test_what_is_fed_is_what_a_variable_was_given_last(way: str) -> None:
+    before, behind = BEHIND[way]
+    found = outcome(ONE_NAME.replace("{before}", before).replace("{behind}", behind))
+    (file,) = found.files.values()
+    assert not found.plan.warnings
+    assert "AdamOptimizer(rate * hvd.size())" in file.source
+
+
 LOGGED = """\
 import numpy as np
 import tensorflow.compat.v1 as tf

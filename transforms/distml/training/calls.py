@@ -81,6 +81,7 @@ class Calls:
     evaluate: abc.Callable[[ast.expr | None, Unit], Values]
     assign: abc.Callable[[ast.expr, Values, Unit], None]
     attribute: abc.Callable[[Values, str], Values]
+    set_attribute: abc.Callable[[Values, str, Values], None]
     lookup: abc.Callable[[str, Scope, Unit], Values]
     defaults: abc.Callable[[Function, Unit], None]
     yielded: abc.Callable[[ast.expr, Values, Unit], None]
@@ -199,8 +200,10 @@ class Calls:
             self.store.put(box, ANY, arguments[0])
         elif name == "insert" and len(arguments) == 2:
             self.store.put(box, ANY, arguments[1])
-        elif name in ("extend", "update") and arguments:
-            self.pour(arguments[0], box, keyed=name == "update")
+        elif name in ("extend", "update"):
+            self.pour(given.first, box, keyed=name == "update")
+            for key, values in given.named.items():
+                self.store.put(box, key, values)
         elif name in ("get", "pop", "setdefault", "popleft"):
             keys = [v.value for v in (arguments[0] if arguments else NOTHING) if isinstance(v, Constant)]
             found = {v for key in keys if isinstance(key, str | int) for v in self.store.item(box, key)}
@@ -261,11 +264,28 @@ class Calls:
         return frozenset(v for each in names for v in self.module_of(unit, each)) or None
 
     def _namespace(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
-        """A module, as the table of its names, or what a library made, as that of its attributes."""
+        """A module, as the table of its names, or an object, as that of its attributes."""
         if not node.args:
             return frozenset({Module(unit.source)})
-        made = {Foreign(f"{each.name}.__dict__", each.node) for each in given.first if isinstance(each, Foreign)}
-        return frozenset({*made, *(each for each in given.first if isinstance(each, Module))})
+        return self.attribute(given.first, "__dict__") | {each for each in given.first if isinstance(each, Module)}
+
+    def _locals(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
+        """The variables of a function by their names."""
+        scope = unit.lexical.scope(node)
+        for name in unit.lexical.names(scope):
+            self.store.put(Box(node), name, self.store.read("name", scope, name))
+        return frozenset({Box(node)})
+
+    def _setattr(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
+        if len(given.positional) == 3:
+            objects, names, values = given.positional
+            for name in _texts(names) or [ANY]:
+                for each in objects:
+                    if isinstance(each, Instance):
+                        self.store.put(Box(each.type.node), name, values)
+                    elif name != ANY:
+                        self.set_attribute(frozenset({each}), name, values)
+        return NOTHING
 
     def _new_dict(self, given: Arguments, node: ast.Call, unit: Unit) -> Values:
         return self._keyed(given, node, unit, defaults=False)
@@ -370,6 +390,8 @@ _KNOWN: dict[str, Known] = {
     "builtins.eval": Calls._eval,
     "importlib.import_module": Calls._import_module,
     **dict.fromkeys(("builtins.globals", "builtins.vars"), Calls._namespace),
+    "builtins.locals": Calls._locals,
+    "builtins.setattr": Calls._setattr,
     "builtins.dict": Calls._new_dict,
     "collections.defaultdict": Calls._new_defaultdict,
     "builtins.super": Calls._super,

@@ -118,6 +118,7 @@ class Expressions(Calls):
             found |= {Callable(v.node, instance) if isinstance(v, Callable) and instance else v for v in own}
             if instance is not None:
                 found |= self._properties(found) | self.store.read("attribute", base.node, name)
+                found |= {Box(base.node)} if name == "__dict__" else self.store.item(Box(base.node), name)
             if own:
                 break
         if not found:

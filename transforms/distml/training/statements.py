@@ -73,7 +73,7 @@ class Statements(Expressions):
             self.store.add(values, "name", owner, target.id)
             self.values[target] = values
         elif isinstance(target, ast.Attribute):
-            self._set_attribute(self.evaluate(target.value, unit), target.attr, values)
+            self.set_attribute(self.evaluate(target.value, unit), target.attr, values)
         elif isinstance(target, ast.Subscript):
             whole, index = self.evaluate(target.value, unit), self.evaluate(target.slice, unit)
             names = [getattr(each, "value", ANY) for each in index]
@@ -94,9 +94,12 @@ class Statements(Expressions):
                 found |= self.store.item(box, number) or self.store.item(box)
             self.assign(element, frozenset(found), unit)
 
-    def _set_attribute(self, objects: Values, name: str, values: Values) -> None:
+    def set_attribute(self, objects: Values, name: str, values: Values) -> None:
+        """Give an attribute of some objects a value; the attributes of one may be a dict that all are in."""
         for each in objects:
-            if isinstance(each, Instance):
+            if isinstance(each, Instance) and name == "__dict__":
+                self.pour(values, Box(each.type.node))
+            elif isinstance(each, Instance):
                 self.store.add(values, "attribute", each.type.node, name)
             elif isinstance(each, Class):
                 self.store.add(values, "name", each.node, name)

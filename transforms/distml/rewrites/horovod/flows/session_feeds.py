@@ -10,7 +10,8 @@ from distml.rewrites.horovod.flows.session_draws import draws, fed_back
 from distml.rewrites.horovod.flows.session_frames import reached, taken, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_optimizers import optimizers
-from distml.training.around import owner_of
+from distml.source.nodes import walk
+from distml.training.around import block_of, owner_of
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -40,8 +41,8 @@ def entries(run: Run, graph: Graph) -> list[Feed]:
         return []
     program = graph.program
     owner = owner_of(run.call, program)
-    found = _shown(run.feeds, owner)
-    if not isinstance(run.feeds, ast.Constant | ast.Dict) and not _displays(run.feeds, owner):
+    found = _shown(run.feeds, owner, program)
+    if not isinstance(run.feeds, ast.Constant | ast.Dict) and not _displays(run.feeds, owner, program):
         found.append(Feed(None, run.feeds))
     rates = _rates(graph)
     found = [each for each in found if _is_data(each, rates, program) and not _is_state(each, program)]
@@ -50,7 +51,7 @@ def entries(run: Run, graph: Graph) -> list[Feed]:
 
 def written(run: Run, program: Program) -> list[Feed]:
     """All that a step is fed by entries that are written out, rates and flags too."""
-    return _shown(run.feeds, owner_of(run.call, program)) if run.feeds is not None else []
+    return _shown(run.feeds, owner_of(run.call, program), program) if run.feeds is not None else []
 
 
 def _is_computed(feed: Feed, owner: ast.AST, graph: Graph) -> bool:
@@ -71,10 +72,10 @@ def _is_state(feed: Feed, program: Program) -> bool:
     return any(called(each, program) == "zero_state" for each in program.sources(feed.key))
 
 
-def _shown(feeds: ast.expr, owner: ast.AST) -> list[Feed]:
+def _shown(feeds: ast.expr, owner: ast.AST, program: Program) -> list[Feed]:
     """The entries that are written out: in a display, and by item."""
     found: list[Feed] = []
-    for part in _displays(feeds, owner):
+    for part in _displays(feeds, owner, program):
         found += [Feed(key, value) for key, value in zip(part.keys, part.values, strict=True)]
     if isinstance(feeds, ast.Name):
         for node in nodes_in(owner, ast.Assign):
@@ -85,17 +86,20 @@ def _shown(feeds: ast.expr, owner: ast.AST) -> list[Feed]:
     return found
 
 
-def _displays(feeds: ast.expr, owner: ast.AST) -> list[ast.Dict]:
-    """The dictionaries that are written out for a feed, here or where its variable is assigned."""
+def _displays(feeds: ast.expr, owner: ast.AST, program: Program) -> list[ast.Dict]:
+    """The dictionaries that are written out for a feed, here or where its variable is assigned: if just before, there alone."""
     if isinstance(feeds, ast.Dict):
         return [feeds]
     if not isinstance(feeds, ast.Name):
         return []
-    return [
-        node.value
-        for node in nodes_in(owner, ast.Assign)
-        if isinstance(node.value, ast.Dict) and feeds.id in targets(node.targets[0])
-    ]
+    made = [each for each in nodes_in(owner, ast.Assign) if feeds.id in targets(each.targets[0])]
+    statement = program.statement(feeds)
+    block = block_of(statement, program)
+    for earlier in reversed(block[: block.index(statement)]):
+        if inside := [each for each in made if each in set(walk(earlier))]:
+            made = inside if inside == [earlier] else made
+            break
+    return [each.value for each in made if isinstance(each.value, ast.Dict)]
 
 
 @remembered
