@@ -29,8 +29,8 @@ _JUDGES = frozenset(
 _HELD_OUT = frozenset({"validation_data", "eval_dataset", "eval_set"})
 _STEPS = frozenset({"apply_gradients", "minimize", "backward"})
 _THROUGH = (
-    ast.Starred, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.IfExp, ast.NamedExpr, ast.BinOp, ast.UnaryOp,
-    ast.Compare, ast.Subscript, ast.Attribute, ast.Await, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.withitem,
+    ast.Starred, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.IfExp, ast.NamedExpr, ast.BinOp, ast.UnaryOp, ast.Compare,
+    ast.Slice, ast.Subscript, ast.Attribute, ast.Await, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.withitem,
 )  # fmt: skip
 _ALIKE = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
 _MOST = 4000
@@ -102,11 +102,10 @@ class Walk:
         functions = [each for each in run_by(call, self.program) if isinstance(each, Function)]
         value = node.value if isinstance(node, ast.keyword) else node
         for function in functions:
-            for name in [
-                each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
-            ]:
-                if argument_for(call, function, name, self.program) is value:
-                    self._to(_reads(function, name, self.program), (*stack, call)[-3:])
+            for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
+                given = argument_for(call, function, each.arg, self.program)
+                if given is value or (given is None and isinstance(node, ast.Starred)):
+                    self._to(_reads(function, each.arg, self.program), (*stack, call)[-3:])
         if functions:
             return
         if isinstance(node, ast.keyword) and node.arg in _HELD_OUT:

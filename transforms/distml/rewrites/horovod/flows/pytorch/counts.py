@@ -16,7 +16,7 @@ from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping, block_of, owner_of
 from distml.training.callsites import called, is_range
 from distml.training.counting import BARS, COUNTING_BARS
-from distml.training.syntax import names_in, nodes_in, remainder_of
+from distml.training.syntax import mentions, names_in, nodes_in, remainder_of
 
 _TURNS = Note("as many iterations as this rank has batches", "asking for more would raise StopIteration", "fewer-steps")
 _LIMIT = Note(
@@ -157,8 +157,12 @@ class Counts:
         return self.counts_own(bound, sampled) or any(self.loops.makers(each) & sampled for each in held)
 
     def _last(self, loop: Looping, bound: ast.expr) -> None:
-        """The turn that is known as the last by its number."""
-        for each in self._ends(loop, bound):
+        """The turn that is known as the last by its number, and how much of all turns is done: `i / turns`."""
+        counts = names_in(loop.target) if isinstance(loop, ast.For) else set()
+        parts = [
+            each for each in nodes_in(loop, ast.BinOp) if isinstance(each.op, ast.Div) and mentions(each.left, counts)
+        ]
+        for each in [*self._ends(loop, bound), *(e.right for e in parts if ast.unparse(e.right) == ast.unparse(bound))]:
             whole = "({} // {})" if isinstance(self.program.parent(each), ast.BinOp) else "{} // {}"
             self.plan.patch(each).wrap(each, whole.format("{}", self.plan.world(each).size), _TURNS)
 
@@ -216,7 +220,7 @@ class Counts:
             return
         for leaf in self.loops.leaves(loop.iter):
             if is_range(leaf, self.program) and leaf.args:
-                yield leaf.args[:2][-1]
+                yield _number(leaf.args[:2])
 
     def counts_own(self, bound: ast.expr, sampled: set[ast.Call]) -> bool:
         """Whether a number is computed from the length of loaders that have the batches of one rank."""
@@ -226,6 +230,16 @@ class Counts:
                 if makers and makers <= sampled:
                     return True
         return False
+
+
+def _number(ends: list[ast.expr]) -> ast.expr:
+    """How many iterations a range has, where that is said: `n` in `range(1, n + 1)`; else where it ends."""
+    match ends:
+        case [ast.Constant(value=begin), ast.BinOp(left=number, op=ast.Add(), right=ast.Constant(value=more))] if (
+            begin == more
+        ):
+            return number
+    return ends[-1]
 
 
 def _compared(test: ast.expr) -> list[ast.expr]:
