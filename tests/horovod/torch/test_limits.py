@@ -58,6 +58,9 @@ LOOPS = {
     "between": "for i, (a, b) in enumerate(loader):\n    if 0 < settings.most <= i:\n        break\n    {step}",
     "of steps of two batches": "step = 0\nfor i, (a, b) in enumerate(loader):\n    {step}    if (i + 1) % 2 == 0:\n"
     "        step += 1\n        if 0 < 4 <= step:\n            break\n",
+    "samples": "for i, (a, b) in enumerate(loader):\n    if i * len(a) >= 8 * len(a):\n        break\n    {step}",
+    "samples, the other way round": "for i, (a, b) in enumerate(loader):\n    if settings.most * len(a) <= len(a) * i:\n"
+    "        break\n    {step}",
     "half of the loader": "for i, (a, b) in enumerate(loader):\n    if i >= len(loader) // 3 * 2:\n        break\n    {step}",
 }
 

@@ -1,4 +1,4 @@
-"""A loop that draws what it trains on has a part of the iterations, however that comes to its step, and tells its progress by it."""
+"""A loop that draws what it trains on has a part of the iterations, however that reaches its step, and tells progress by it."""
 
 from __future__ import annotations
 

@@ -199,9 +199,15 @@ def bounds(test: ast.expr, names: set[str]) -> Iterator[ast.expr]:
     for each in nodes_in(test, ast.Compare):
         for op, *sides in zip(each.ops, (each.left, *each.comparators), each.comparators, strict=False):
             for side, other in (sides, sides[::-1]) if not isinstance(op, ast.Is | ast.In) else ():
-                begins = side.left if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add | ast.Sub) else side
-                if ast.unparse(_counter(begins)) in names:
+                if any(ast.unparse(_counter(each)) in names for each in _multiples(side)):
                     yield other
+
+
+def _multiples(side: ast.expr) -> list[ast.expr]:
+    """What a condition may compare by its number: a counter, from another beginning, or as many times as each counts for."""
+    if not isinstance(side, ast.BinOp) or not isinstance(side.op, ast.Add | ast.Sub | ast.Mult):
+        return [side]
+    return [side.left, side.right] if isinstance(side.op, ast.Mult) else [side.left]
 
 
 def ends(loop: ast.While, names: set[str], program: Program) -> Iterator[ast.expr]:
