@@ -37,7 +37,7 @@ def train(a, b):
 for i in {turns}:
     {step}
     if i % 5 == 0:
-        print(i, {share})
+        print({told})
 """
 ENCODED = {
     "at once": "return torch.tensor([ord(each) for each in part])",
@@ -55,15 +55,28 @@ STEPS = {
     "in one variable": "pair = drawn()\n    train(*pair)",
     "by name": "pair = drawn()\n    train(a=pair[0], b=pair[1])",
 }
-TURNS = {"from nothing": ("range(turns)", "(i + 1) / turns"), "from one": ("range(1, turns + 1)", "i / turns")}
+TURNS = {"from nothing": "range(turns)", "from one": "range(1, turns + 1)", "written out": "range(20)"}
+TOLD = {
+    "a fraction": "i, i / {turns}",
+    "a fraction from one": "i, 100.0 * (i + 1) / {turns} / 100",
+    "side by side": "i, {turns}",
+    "in a text": 'f"{{i}} {{{turns}}}"',
+    "by format": '"{{}} {{}}".format(i, {turns})',
+    "by %": '"%d %d" % (i, {turns})',
+}
 
 
 @pytest.mark.parametrize("encoded", ENCODED)
 @pytest.mark.parametrize("way", DRAWN)
 @pytest.mark.parametrize("step", STEPS)
 def test_drawn_batches_are_divided(encoded: str, way: str, step: str) -> None:
-    turns, share = TURNS["from one"]
-    parts = {"encoded": ENCODED[encoded], "drawn": DRAWN[way], "step": STEPS[step], "turns": turns, "share": share}
+    parts = {
+        "encoded": ENCODED[encoded],
+        "drawn": DRAWN[way],
+        "step": STEPS[step],
+        "turns": TURNS["from one"],
+        "told": "i",
+    }
     found = outcome(PROGRAM.format(**parts), "ddp")
     (file,) = found.files.values()
     assert not found.plan.warnings and not found.plan.refusals
@@ -71,10 +84,12 @@ def test_drawn_batches_are_divided(encoded: str, way: str, step: str) -> None:
 
 
 @pytest.mark.parametrize("counted", TURNS)
-def test_progress_is_that_of_a_rank(counted: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    turns, share = TURNS[counted]
-    parts = {"encoded": ENCODED["at once"], "drawn": DRAWN["a slice"], "step": STEPS["spread"]}
-    (file,) = outcome(PROGRAM.format(turns=turns, share=share, **parts)).files.values()
-    told = [numbers(line) for line in printed_as(2, file.source, monkeypatch)]
-    assert [each for each, _ in told] == ([0, 5] if counted == "from nothing" else [5, 10])
-    assert all(share == pytest.approx((each + (counted == "from nothing")) / 10) for each, share in told)
+@pytest.mark.parametrize("way", TOLD)
+def test_progress_is_that_of_a_rank(counted: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = {"encoded": ENCODED["at once"], "drawn": DRAWN["a slice"], "step": STEPS["spread"], "turns": TURNS[counted]}
+    told = TOLD[way].format(turns="20" if counted == "written out" else "turns")
+    (file,) = outcome(PROGRAM.format(told=told, **parts)).files.values()
+    lines = [numbers(line) for line in printed_as(2, file.source, monkeypatch)]
+    assert [each for each, _ in lines] == ([5, 10] if counted == "from one" else [0, 5])
+    shares = {each: (each + ("from one" in way)) / 10 if "fraction" in way else 10 for each, _ in lines}
+    assert all(share == pytest.approx(shares[each]) for each, share in lines)

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import TypeVar, overload
 
-from distml.source.nodes import SCOPES, own_nodes_of
+from distml.source.nodes import SCOPES, own_nodes_of, walk
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 from distml.training.values import Function
 
 Looping = ast.For | ast.AsyncFor | ast.While
@@ -108,6 +109,33 @@ def block_of(statement: ast.stmt, program: Program) -> list[ast.stmt]:
         if isinstance(block, list) and statement in block:
             return block
     return [statement]
+
+
+def last_given(name: ast.Name, program: Program) -> ast.Assign | None:
+    """The statement that certainly gave a variable what is read of it here, if one in its block or around it did."""
+    statement: ast.AST | None = program.statement(name)
+    while isinstance(statement, ast.stmt):
+        block = block_of(statement, program)
+        for earlier in reversed(block[: block.index(statement)]):
+            if isinstance(earlier, ast.Assign) and any(_is_named(each, name.id) for each in earlier.targets):
+                return earlier
+            if _sets(earlier, name.id):
+                return None
+        above = program.parent(statement)
+        again = isinstance(above, ast.For | ast.While) and _sets(above, name.id)
+        statement = above if isinstance(above, ast.If | ast.With | ast.For | ast.While) and not again else None
+    return None
+
+
+def _is_named(target: ast.expr, name: str) -> bool:
+    return isinstance(target, ast.Name) and target.id == name
+
+
+def _sets(node: ast.AST, name: str) -> bool:
+    """Whether running something may give a variable another value."""
+    if any(name in each.names for each in walk(node) if isinstance(each, ast.Global | ast.Nonlocal)):
+        return True
+    return any(each.id == name and not isinstance(each.ctx, ast.Load) for each in nodes_in(node, ast.Name))
 
 
 def whole_branch(statement: ast.stmt, program: Program) -> ast.stmt:

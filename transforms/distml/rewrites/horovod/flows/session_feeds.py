@@ -10,8 +10,7 @@ from distml.rewrites.horovod.flows.session_draws import draws, fed_back
 from distml.rewrites.horovod.flows.session_frames import reached, taken, targets
 from distml.rewrites.horovod.flows.session_graph import Graph, Run
 from distml.rewrites.horovod.flows.session_optimizers import optimizers
-from distml.source.nodes import walk
-from distml.training.around import block_of, owner_of
+from distml.training.around import last_given, owner_of
 from distml.training.callsites import argument, called
 from distml.training.program import Program
 from distml.training.remembered import remembered
@@ -92,14 +91,9 @@ def _displays(feeds: ast.expr, owner: ast.AST, program: Program) -> list[ast.Dic
         return [feeds]
     if not isinstance(feeds, ast.Name):
         return []
-    made = [each for each in nodes_in(owner, ast.Assign) if feeds.id in targets(each.targets[0])]
-    statement = program.statement(feeds)
-    block = block_of(statement, program)
-    for earlier in reversed(block[: block.index(statement)]):
-        if inside := [each for each in made if each in set(walk(earlier))]:
-            made = inside if inside == [earlier] else made
-            break
-    return [each.value for each in made if isinstance(each.value, ast.Dict)]
+    last = last_given(feeds, program)
+    made = [last] if last is not None else nodes_in(owner, ast.Assign)
+    return [each.value for each in made if isinstance(each.value, ast.Dict) and feeds.id in targets(each.targets[0])]
 
 
 @remembered

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.intervals import bounds, counted, end_sooner, limits
 from distml.rewrites.horovod.aspects.outputs import kind_of
+from distml.rewrites.horovod.aspects.progress import showing
 from distml.rewrites.horovod.aspects.spelling import quotient
 from distml.rewrites.horovod.flows.pytorch.loops import Loops, Use
 from distml.rewrites.horovod.flows.pytorch.samples import Samples
@@ -157,14 +158,23 @@ class Counts:
         return self.counts_own(bound, sampled) or any(self.loops.makers(each) & sampled for each in held)
 
     def _last(self, loop: Looping, bound: ast.expr) -> None:
-        """The turn that is known as the last by its number, and how much of all turns is done: `i / turns`."""
-        counts = names_in(loop.target) if isinstance(loop, ast.For) else set()
-        parts = [
-            each for each in nodes_in(loop, ast.BinOp) if isinstance(each.op, ast.Div) and mentions(each.left, counts)
-        ]
-        for each in [*self._ends(loop, bound), *(e.right for e in parts if ast.unparse(e.right) == ast.unparse(bound))]:
+        """The turn that is known as the last by its number, and the number of turns that is told beside that of one."""
+        for each in [*self._ends(loop, bound), *self._shares(loop, bound)]:
             whole = "({} // {})" if isinstance(self.program.parent(each), ast.BinOp) else "{} // {}"
             self.plan.patch(each).wrap(each, whole.format("{}", self.plan.world(each).size), _TURNS)
+
+    def _shares(self, loop: Looping, bound: ast.expr) -> Iterator[ast.expr]:
+        """Where a turn is told as one of so many: `i / turns`, `f"{i} of {turns}"`."""
+        counter = names_in(loop.target) if isinstance(loop, ast.For) else set()
+        for each in nodes_in(loop, type(bound)):
+            above = self.program.parent(each)
+            if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Div) and each is above.right:
+                of_turns = mentions(above.left, counter)
+            else:
+                shown = showing(each, self.program) if not isinstance(above, ast.BinOp) else None
+                of_turns = shown is not None and mentions(shown, counter)
+            if of_turns and ast.unparse(each) == ast.unparse(bound):
+                yield each
 
     def _ends(self, loop: Looping, bound: ast.expr) -> list[ast.expr]:
         """Where a turn is told to be the last, or so far from it: `if i + 1 == turns:`, `if i == turns - 1:`."""

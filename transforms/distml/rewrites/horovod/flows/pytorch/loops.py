@@ -13,7 +13,7 @@ from distml.rewrites.horovod.aspects.filling import assigned
 from distml.rewrites.horovod.aspects.purposes import TRAINING, purposes
 from distml.rewrites.horovod.flows.pytorch.study import Study, branches, graded
 from distml.source.nodes import SCOPES
-from distml.training.around import COMPREHENSIONS, LOOPS, between
+from distml.training.around import COMPREHENSIONS, LOOPS, between, last_given
 from distml.training.callsites import argument_for, called, positional
 from distml.training.counting import BARS, COUNTS
 from distml.training.syntax import names_in, nodes_in, runs_as_script, stores, targets_of, yields
@@ -120,7 +120,8 @@ class Loops:
         if isinstance(node, ast.Name | ast.Attribute) and depth:
             made = [choice for each in self.assigned(node) for choice in _choices(each)]
             calls = [each for each in made if called(each, self.program) in (*_WRAPPERS, "__iter__")]
-            names = [each for each in made if isinstance(each, ast.Name) and len(made) > 1]
+            fewer = len(made) > 1 or any(self.program.of(each) < self.program.of(node) for each in made)
+            names = [each for each in made if isinstance(each, ast.Name) and fewer]
             if calls or names:
                 for each in [*calls, *names]:
                     yield from self.leaves(each, depth - 1)
@@ -133,6 +134,8 @@ class Loops:
             owners = self.program.of(name.value)
             held = self._attributes.get(name.attr, ())
             return [value for target, value in held if self.program.of(target.value) & owners]
+        if (last := last_given(name, self.program)) is not None:
+            return [last.value]
         lexical = self.program.unit(name).lexical
         owner = self.program.owner(name)
         return [
