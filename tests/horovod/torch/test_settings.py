@@ -108,6 +108,7 @@ def test_what_is_set_once_before_is_of_all() -> None:
 
 
 KINDS = ["isinstance(batch, dict)", "torch.is_tensor(batch[0])", "type(batch) is dict", "hasattr(batch, 'keys')"]
+KINDS += ["callable(batch)", "issubclass(batch.__class__, dict)"]
 BATCHES = (
     HEAD
     + """

@@ -38,7 +38,8 @@ _SETTINGS = tuple(
     " yaml. omegaconf.".split()
 )
 _CALLS = "len all any int float str bool min max abs sum range getattr round sorted list tuple dict".split()
-_KINDS = frozenset({*(f"builtins.{each}" for each in ("isinstance", "hasattr", "type", "callable")), "torch.is_tensor"})
+_KINDS = frozenset(f"builtins.{each}" for each in ("isinstance", "issubclass", "hasattr", "type", "callable"))
+_KINDS |= {"torch.is_tensor"}
 """Functions that ask of what kind something is: the batches of all ranks are of one kind, whatever is in them."""
 _READS = frozenset("builtins.open torch.load json.load pickle.load numpy.load pandas.read_csv".split())
 """Functions that read a file, which says the same to all ranks."""
