@@ -45,8 +45,8 @@ from distml.spmd.values import (
 
 _OBJECT_NAMES = {"accelerator": ACCELERATOR, "fabric": FABRIC}
 _BUILTINS = frozenset(
-    "SystemExit abs all any bool callable dict enumerate exit quit filter float getattr hasattr id int isinstance issubclass iter "
-    "len list map max min next open print range reversed round set setattr sorted str sum super tuple type zip".split()
+    "SystemExit abs all any bool callable dict enumerate exit quit filter float getattr hasattr id int isinstance issubclass "
+    "iter len list map max min next open print range reversed round set setattr sorted str sum super tuple type zip".split()
 )
 
 
