@@ -135,6 +135,25 @@ def test_batches_of_all_ranks_are_of_one_kind(asked: str, before: str) -> None:
     assert ("any_rank(" in text) is own
 
 
+ALIKE = {
+    "made one": "if not isinstance(batch, list):\n        batch = [batch]",
+    "taken out": "if isinstance(batch, tuple):\n        batch = batch[0]",
+    "again and again": "while isinstance(batch, tuple):\n        batch = batch[0]\n    if hasattr(batch, 'data'):\n"
+    "        batch = batch.data",
+    "by another": "one = batch\n    if callable(one):\n        batch = one()\n    if callable(batch):\n        one = batch",
+    "unless there is none": "if batch is None:\n        batch = 0\n    elif isinstance(batch, dict):\n        batch = [*batch]",
+}
+
+
+@pytest.mark.parametrize("way", ALIKE)
+def test_what_is_made_anew_by_its_kind_is_of_one_kind(way: str) -> None:
+    """Where a variable is given another value under a question for what it is, the answer begins with itself."""
+    function = f"\n\ndef alike(batch):\n    {ALIKE[way]}\n    return batch\n\n\nmodel = nn.Linear(4, 1)"
+    text = BATCHES.replace("\nmodel = nn.Linear(4, 1)", function)
+    asked = "isinstance(alike(batch), dict)"
+    assert "dist.destroy_process_group()" in rewritten(text.format(asked=asked, before="pass"), "ddp")
+
+
 @pytest.mark.parametrize(
     "read", ["torch.load(args.name)", "json.load(open(args.name))", "pickle.load(open(args.name, 'rb'))"]
 )

@@ -136,13 +136,21 @@ class Uniform:
         owner = self.program.unit(node).lexical.owner_at(root.id, root) if isinstance(root, ast.Name) else None
         if owner is None or not isinstance(root, ast.Name) or not depth:
             return True
+        key = (owner, f"{root.id} {empty}")
+        if key not in self._known:
+            self._known[key] = True  # what is made of itself under a question for its kind is of one if it was
+            self._known[key] = self._made_alike(owner, root.id, empty, depth)
+        return self._known[key]
+
+    def _made_alike(self, owner: ast.AST, name: str, empty: bool, depth: int) -> bool:
+        """Whether all that a variable is given, for `empty` None alone, it is given by all ranks or by none."""
         made = [each for each in nodes_in(owner, ast.Assign) if not empty or is_literal(each.value, None)]
-        made = [each for each in made if any(ast.unparse(target) == root.id for target in each.targets)]
+        made = [each for each in made if any(ast.unparse(target) == name for target in each.targets)]
         if not all(map(self.steady, made)):
             return False
         shift = 1 if isinstance(self.program.parent(owner), ast.ClassDef) else 0
         calls = self.callers.get(owner, ()) if isinstance(owner, Function) else ()
-        given = [each for call in calls for each in _given(owner, root.id, call, shift)]  # type: ignore[arg-type]
+        given = [each for call in calls for each in _given(owner, name, call, shift)]  # type: ignore[arg-type]
         return all(self._of_one_kind(each, empty, depth - 1) for each in given)
 
     def _there(self, node: ast.expr) -> bool:
