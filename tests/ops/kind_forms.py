@@ -6,7 +6,7 @@ import itertools
 import warnings
 
 KINDS = {
-    "torch": {"float": "torch.float32", "int": "torch.int64", "bool": "torch.bool"},
+    "torch": {"float": "torch.float32", "int": "torch.int64", "bool": "torch.bool", "double": "torch.float64"},
     "numpy": {"float": "np.float64", "int": "np.int64", "bool": "np.bool_"},
 }
 HEADS = {

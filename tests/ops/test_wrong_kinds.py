@@ -53,6 +53,7 @@ def test_the_tables_by_samples() -> None:
     torch.manual_seed(0)
     counts: Counter[bool] = Counter()
     wrong = set()
+    others = (torch.int64, torch.bool, torch.float64)
     ways = [lambda number: True, lambda number: number == 0, lambda number: number == 1, lambda number: number > 0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -60,7 +61,7 @@ def test_the_tables_by_samples() -> None:
             names = [name for name in _names(info) if name in LAWS]
             known = bool(names) and torch.float32 in info.supported_dtypes("cpu")
             for sample in islice(info.sample_inputs("cpu", torch.float32), 6) if known else ():
-                for name, way, dtype in ((n, w, d) for n in names for w in ways for d in (torch.int64, torch.bool)):
+                for name, way, dtype in ((n, w, d) for n in names for w in ways for d in others):
                     args = _changed((sample.input, *sample.args), way, dtype)
                     if any(each.numel() == 0 for each in args if isinstance(each, torch.Tensor)):
                         continue  # of nothing, some compute nothing

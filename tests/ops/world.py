@@ -8,6 +8,7 @@ from typing import Any
 from distml.ops import Call, Note, find_layer, find_op
 from distml.ops.dialect import library_of
 from distml.ops.python.iterating import iterate
+from distml.ops.rules.widths import BITS
 from distml.shapes import Dim, Shape
 from distml.solver.formula import Formula
 from distml.values import (
@@ -146,4 +147,5 @@ def _array(value: Any) -> Tensor:
     families = {"int": "int", "uint": "int", "bool": "bool", "float": "float", "bfloat": "float", "complex": "complex"}
     dtype = next((kind for prefix, kind in families.items() if name.startswith(prefix)), None)
     lib = "torch" if str(value.dtype).startswith("torch.") else "numpy"
-    return Tensor(lib, Shape(tuple(Dim.of(int(n)) for n in value.shape)), dtype)
+    width = name if name in BITS else None
+    return Tensor(lib, Shape(tuple(Dim.of(int(n)) for n in value.shape)), dtype, width=width)

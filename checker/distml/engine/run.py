@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 Source = Callable[[Mapping[str, str], Config, dict[str, bytes] | None], "Project"]
 UNUSED = "SRC301"
+WIDTHS = "SHP312"
 UNFINISHED = ("SRC1", "SRC2")  # the rules for files whose check did not come to its end
 FILES_A_WORKER = 4  # fewer are not worth another process
 
@@ -83,6 +84,10 @@ def run(
         sure = project is None and lasting and parts(config) == WHOLE
         known = findings if sure else [finding for finding in findings if finding.code != UNUSED]
         findings = settled(known, UNUSED, found.files, config)
+    if any(finding.code == WIDTHS for finding in findings):
+        from distml.engine.settled import by_default
+
+        findings = by_default(findings, WIDTHS, config)
     broken = {finding.span.path for finding in findings if finding.code.startswith(UNFINISHED)}
     position = {path: index for index, path in enumerate(found.files)}
     return Report(

@@ -1,14 +1,15 @@
-"""Which comments certainly hid nothing (SRC301).
+"""What hangs on files of the project that are not imported: comments that hid nothing (SRC301), and dtypes (SHP312).
 
 A mistake in a function may show only where another file calls it. So a comment is called useless only by a run that
 checked every file of the project that may import its file. A hook is given the files of one commit: there it is silent.
+Another file may also choose what floats are by default, in all files of its program.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
 from distml.diagnostics.model import Diagnostic
@@ -19,12 +20,20 @@ from distml.source.notebook import code_of, is_notebook, limit_of
 from distml.source.reading import UnreadableError, read_bytes
 
 _WORD = re.compile(r"\w+")
+_CHOOSES = re.compile(r"\bset_default_(?:dtype|tensor_type)\b")
+"""https://docs.pytorch.org/docs/stable/generated/torch.set_default_dtype.html, and what came before it."""
 
 
 def settled(findings: Iterable[Diagnostic], code: str, run: Iterable[str], config: Config) -> list[Diagnostic]:
     """The findings, without those of `code` in files that a file outside the `run` may import."""
     imported = importable(run, config)
     return [finding for finding in findings if finding.code != code or not imported(finding.span.path)]
+
+
+def by_default(findings: Iterable[Diagnostic], code: str, config: Config) -> list[Diagnostic]:
+    """The findings, without those of `code` in projects that choose what floats are by default."""
+    chooses = cache(lambda top: any(_CHOOSES.search(text) for _, text in _texts(top, config)))
+    return [each for each in findings if each.code != code or not chooses(_project(each.span.path, config))]
 
 
 def importable(run: Iterable[str], config: Config) -> Callable[[str], bool]:
@@ -55,15 +64,20 @@ def _project(path: str, config: Config) -> str:
     return (os.path.dirname(path) or os.curdir) if os.path.relpath(path, top).startswith(os.pardir) else top
 
 
-def _names_imported(top: str, config: Config) -> dict[str, frozenset[str]]:
-    """The files below a folder, each with the names in its imports."""
-    found: dict[str, frozenset[str]] = {}
+def _texts(top: str, config: Config) -> Iterator[tuple[str, str]]:
+    """The files below a folder that can be read, and the code in each."""
     for other in discover([top], config).files:
         try:
             data = read_bytes(other, other, limit_of(other, config.max_file_size))
-            text = code_of(data, other) if is_notebook(other) else data.decode("utf-8", "replace")
+            yield other, code_of(data, other) if is_notebook(other) else data.decode("utf-8", "replace")
         except UnreadableError:
             continue
+
+
+def _names_imported(top: str, config: Config) -> dict[str, frozenset[str]]:
+    """The files below a folder, each with the names in its imports."""
+    found: dict[str, frozenset[str]] = {}
+    for other, text in _texts(top, config):
         words = (word for each in imports(text) for part in (each.module, *each.names) for word in _WORD.findall(part))
         found[other] = frozenset(words)
     return found

@@ -87,8 +87,8 @@ class Correspondence:
         for ident in before.kin:
             self.families[ident] = self.families.get(ident, frozenset()) | family
         return (
-            (before.lib, before.dtype, before.parameter, before.largest)
-            == (now.lib, now.dtype, now.parameter, now.largest)
+            (before.lib, before.dtype, before.width, before.parameter, before.largest)
+            == (now.lib, now.dtype, now.width, now.parameter, now.largest)
             and self.match(before.shape, now.shape)
             and self.match(before.content, now.content)
             and self.match(before.places, now.places)

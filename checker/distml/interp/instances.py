@@ -28,6 +28,7 @@ from distml.interp.validated import given_to_model
 from distml.ops.call import TRUE
 from distml.ops.dialect import library_of
 from distml.ops.registry import MADE, MANY, find_layer
+from distml.ops.rules.widths import weighed
 from distml.values import (
     Class,
     Const,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from distml.interp.machine import Machine
+    from distml.ops.call import Call
 
 
 def instantiate(vm: Machine, cls: Class, arguments: Arguments, node: ast.AST) -> Value:
@@ -391,8 +393,8 @@ def _forward(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast.A
     label = attrs.get("__name__")
     text = label.value if isinstance(label, Const) else name.rpartition(".")[2]
 
-    def forward(call: object, *args: Value, **kwargs: Value) -> object:
-        return rules.forward(call, attrs, *args, **kwargs)
+    def forward(call: Call, *args: Value, **kwargs: Value) -> object:
+        return weighed(call, attrs, args, rules.forward(call, attrs, *args, **kwargs))
 
     if arguments.open or not _accepts(rules.forward, arguments):
         return unknown_call(vm, arguments, node)

@@ -53,11 +53,9 @@ MAX_DEPTH = 12
 
 def join_values(vm: Machine, left: Value, right: Value, depth: int = 0) -> Value:
     """One value that covers both."""
-    if left == right:
-        return blended(left, right)
-    if type(left) is type(right) is Tensor and left.strides != right.strides:
-        return join_values(vm, replace(left, strides=None), replace(right, strides=None), depth)
-    return limit(vm, union((left, right)), depth)
+    if type(left) is type(right) is Tensor:
+        left, right = left.agreed(right), right.agreed(left)
+    return blended(left, right) if left == right else limit(vm, union((left, right)), depth)
 
 
 def join_many(vm: Machine, values: Sequence[Value]) -> Value:
@@ -152,9 +150,8 @@ def merge_tensors(vm: Machine, tensors: list[Tensor]) -> Tensor:
     first = tensors[0]
     shapes = [vm.facts.shape(t.shape) for t in tensors]
     dtype = first.dtype if all(t.dtype == first.dtype for t in tensors) else None
-    strides = first.strides if all(t.strides == first.strides for t in tensors) else None
-    shape, made = merge_shapes(vm, shapes), first.either(*tensors[1:])
-    return Tensor(first.lib, shape, dtype, strides=strides, ident=made.ident, kin=made.kin, met=made.met)
+    shape, made = merge_shapes(vm, shapes), first.agreed(*tensors[1:]).either(*tensors[1:])
+    return replace(made.overwritten(shape), dtype=dtype, parameter=False, strides=made.strides)
 
 
 def merge_shapes(vm: Machine, shapes: list[Shape]) -> Shape:
@@ -323,7 +320,7 @@ def widen_values(vm: Machine, old: Value, new: Value, wild: Wild) -> Value:
     if isinstance(old, Tensor) and isinstance(new, Tensor) and old.lib == new.lib:
         shape = widen_shapes(vm, vm.facts.shape(old.shape), vm.facts.shape(new.shape), wild)
         dtype = old.dtype if old.dtype == new.dtype else None
-        if shape == old.shape and dtype == old.dtype and not old.numbers:
+        if shape == old.shape and dtype == old.dtype and not old.numbers and old.width == new.width:
             return old
         return Tensor(old.lib, shape, dtype, met=objects_of(old, new))
     if isinstance(old, Union) and all(o in old.options for o in alternatives(new)):

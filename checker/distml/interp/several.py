@@ -308,8 +308,7 @@ class Several:
             if isinstance(value, Tensor) and isinstance(each, Tensor) and each.lib == value.lib:
                 shape = self._agreed_shape(each.shape, value.shape)
                 dtype = each.dtype if each.dtype == value.dtype else None
-                strides = each.strides if each.strides == value.strides else None
-                merged = replace(each, shape=shape, dtype=dtype, strides=strides)
+                merged = replace(each.agreed(value), shape=shape, dtype=dtype)
                 return [*options[:place], merged, *options[place + 1 :]]
             if kind is not None and kind_of(each) == kind:
                 return [*options[:place], self._of_kind(kind, each, value), *options[place + 1 :]]

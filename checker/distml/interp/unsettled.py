@@ -24,6 +24,7 @@ from distml.interp.in_place import forget_numbers
 from distml.interp.module_facts import facts_of
 from distml.interp.state import CHANGED
 from distml.interp.storage import APART, ITEMS, MODE, holds_module
+from distml.ops.rules.widths import CHOSEN
 from distml.source.reading import UnreadableError
 from distml.values import (
     NONE,
@@ -219,8 +220,10 @@ class _Unsettling:
             attrs.update(
                 {name: self.unknown(name) for name in sorted(changes.assigned - attrs.keys()) if name.isidentifier()}
             )
-        if MODE in attrs and attrs[MODE] is record.attrs.get(MODE) and holds_module(self.vm, ref):
-            attrs[MODE] = Prim("bool")
+        if holds_module(self.vm, ref):
+            self.vm.put(CHOSEN, True)
+            if MODE in attrs and attrs[MODE] is record.attrs.get(MODE):
+                attrs[MODE] = Prim("bool")
         if attrs != record.attrs:
             self.vm.replace(ref, replace(record, attrs=attrs))
         items = attrs.get(ITEMS)

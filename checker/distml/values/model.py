@@ -150,7 +150,8 @@ class Tensor(Value):
     are known (they may become sizes; see `distml.ops.rules.elements`); `largest` is
     a number in an integer array of which not all are kept, none of the others greater.
     `places` says that its numbers are different places in a row of so many: from 0 on, less than that, none twice.
-    `strides` say where its elements lie, None where that is not known (`distml.ops.rules.strides`).
+    `strides` say where its elements lie, None where that is not known (`distml.ops.rules.strides`), and `width` is its dtype
+    in full, as in "float32" (`distml.ops.rules.widths`).
 
     An in-place change of shape reaches every name of one object. `ident` is the
     object, and `kin` are others that it may be instead (`x.contiguous()`, the join
@@ -167,6 +168,7 @@ class Tensor(Value):
     largest: int | None = None
     places: Dim | None = None
     strides: Strides | None = None
+    width: str | None = None
     ident: int = field(default_factory=_objects.__next__, compare=False, repr=False)
     kin: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
     met: frozenset[int] = field(default=frozenset(), compare=False, repr=False, metadata=OF_ITSELF)
@@ -185,6 +187,12 @@ class Tensor(Value):
     def may_hold_numbers(self) -> bool:
         """Whether writing into it may change numbers that are known, its own or those of what it may be a view of."""
         return bool(self.numbers) or self.places is not None or (self.dtype in ("int", "float") and bool(self.kin))
+
+    def agreed(self, *others: Tensor) -> Tensor:
+        """This tensor, with the strides and the width that the others have too."""
+        strides = self.strides if all(each.strides == self.strides for each in others) else None
+        width = self.width if all(each.width == self.width for each in others) else None
+        return self if (strides, width) == (self.strides, self.width) else replace(self, strides=strides, width=width)
 
     def may_be(self, other: Tensor) -> bool:
         """Whether both may be one object."""

@@ -361,3 +361,43 @@ class TooFewValues(Rule):
 
     code = "SHP311"
     name = "too-few-values"
+
+
+class DifferentDtypes(Rule):
+    """Floats of 64 bits beside floats of 32, or integers of different widths, where PyTorch takes one dtype only.
+
+    ## What it finds
+    A layer whose input is wider than its weights (`Linear`, `Conv2d`, `LSTM`, `BatchNorm2d`), products (`@`, `bmm`, `F.linear`),
+    assignments by index or mask, `F.binary_cross_entropy` and weights of classes; and numbers of classes that are not
+    `torch.int64`. Nothing is told in programs that choose their floats: after `set_default_dtype`, `model.double()` or
+    `model.to(dtype)`.
+
+    ## Why it matters
+    The program stops at that line: `mat1 and mat2 must have the same dtype, but got Double and Float`. NumPy makes `float64`
+    where PyTorch makes `float32`, and a `DataLoader` makes `float64` of Python's floats.
+
+    ## Example
+    ```py
+    import numpy as np
+    import torch
+    from torch import nn
+
+    model = nn.Linear(4, 1)
+    inputs = torch.from_numpy(np.random.rand(8, 4))
+    scores = model(inputs)
+    ```
+
+    ## Instead
+    ```py
+    import numpy as np
+    import torch
+    from torch import nn
+
+    model = nn.Linear(4, 1)
+    inputs = torch.from_numpy(np.random.rand(8, 4)).float()
+    scores = model(inputs)
+    ```
+    """
+
+    code = "SHP312"
+    name = "different-dtypes"

@@ -11,6 +11,7 @@ from distml.ops.numpy.records import record_kind
 from distml.ops.registry import attribute, op
 from distml.ops.rules.elements import held
 from distml.ops.rules.kinds import promote
+from distml.ops.rules.widths import width_of
 from distml.values import Const, Lib, ListRecord, Opaque, Ref, Tensor, Tup, Value
 
 _FLOATS = ("float16", "float32", "float64", "float128", "longdouble", "half", "single", "double", "floating", "float_")
@@ -93,6 +94,7 @@ def dtype_of(call: Call, self: Value) -> Value:
     """ndarray.dtype: https://numpy.org/doc/stable/reference/generated/numpy.ndarray.dtype.html"""
     found = call.unknown("dtype")
     call.world.put(("dtype kind", found), call.dtype(self))
+    call.world.put(("dtype width", found), width_of(self))
     return found
 
 

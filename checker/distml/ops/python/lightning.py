@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.registry import op
+from distml.ops.rules.widths import CHOSEN
 from distml.values import NONE, InstanceRecord, Lib, Value
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def trainer(call: Call, *args: Value, **options: Value) -> Value:
     """Trainer(): https://lightning.ai/docs/pytorch/stable/common/trainer.html"""
     limited = any(name.startswith(("limit_", "overfit_")) for name in options)
     told = {LIMITED: limited, UNTRIED: "num_sanity_val_steps" in options}
+    if "precision" in options or "plugins" in options:
+        call.world.put(CHOSEN, True)
     attrs: dict[str, Value] = {name: NONE for name, holds in told.items() if holds}
     return call.world.allocate(InstanceRecord(TRAINER, attrs, exact=False))
 

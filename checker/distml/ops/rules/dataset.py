@@ -8,10 +8,12 @@ from distml.ops.call import ShapeError
 from distml.ops.python.likeness import either
 from distml.ops.registry import find_op
 from distml.ops.rules.strides import require_forward
+from distml.ops.rules.widths import width_of
 from distml.shapes import Dim, Shape
 from distml.values import (
     NONE,
     PACKED,
+    Claimed,
     Const,
     DictRecord,
     InstanceRecord,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from distml.ops.call import Call
 
 MAX_ALTERNATIVES = 6
+WIDE = {"int": "int64", "float": "float64"}
+"""What a batch of Python's numbers is made of."""
 NUMBERS = {"int": "int", "float": "float", "bool": "bool"}
 
 
@@ -54,7 +58,9 @@ def item_of(call: Call, dataset: Value, length: Dim | None = None) -> Value | No
     """What `dataset[i]` is, None when unknown; `i` is less than `length`, where that is known."""
     if isinstance(dataset, Tensor):
         shape = call.shape(dataset)
-        return None if not shape.dims else call.tensor(shape.dims[1:], dataset.dtype, dataset.lib)
+        return (
+            None if not shape.dims else Tensor(dataset.lib, Shape(shape.dims[1:]), dataset.dtype, width=dataset.width)
+        )
     record = call.world.record(dataset) if isinstance(dataset, Ref) else None
     if isinstance(record, InstanceRecord):
         index = call.symbol("index", 0, None if length is None else length - 1)
@@ -187,12 +193,15 @@ def collate(call: Call, item: Value, batch: Dim) -> Value:
     if isinstance(item, Tensor):
         require_forward(call, item)
         strides = PACKED if item.lib == "torch" and item.strides == PACKED else None
-        return Tensor("torch", call.facts.framed((batch,), call.shape(item)), item.dtype, strides=strides)
+        shape = call.facts.framed((batch,), call.shape(item))
+        return Tensor("torch", shape, item.dtype, strides=strides, width=width_of(item))
     kind = type(item.value).__name__ if isinstance(item, Const) else item.kind if isinstance(item, Prim) else None
     if isinstance(item, Num):
         kind = "int"
     if kind in NUMBERS:
-        return Tensor("torch", Shape((batch,)), NUMBERS[kind])
+        return Tensor(
+            "torch", Shape((batch,)), NUMBERS[kind], width=None if isinstance(item, Claimed) else WIDE.get(kind)
+        )
     if kind in ("str", "bytes"):
         return call.world.allocate(ListRecord(None, Prim(kind), batch))
     if isinstance(item, Union):

@@ -15,6 +15,7 @@ from distml.ops.rules.index_parts import parse
 from distml.ops.rules.kinds import ORDER, floating, kind_of, promote
 from distml.ops.rules.laws import given
 from distml.ops.rules.pointwise import title
+from distml.ops.rules.widths import of_64_bits, of_one_width
 from distml.values import NONE, Claimed, Const, Lib, Opaque, Tensor
 
 if TYPE_CHECKING:
@@ -119,6 +120,17 @@ def of_one_kind(*places: tuple[int, str]) -> Law:
         if other is not None:
             told = f"{_told(call, tensors[0])} and {_told(call, other)}"
             _fail(call, f"tensors of one kind are needed, these are {told}", "convert one of them: .float() or .long()")
+        of_one_width(call, tensors)
+
+    return law
+
+
+def of_one_width_at(*places: tuple[int, str]) -> Law:
+    """The law that the tensors at these places, or all of them, are equally wide where they are of one kind."""
+
+    def law(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
+        chosen = [given(args, kwargs, place, name) for place, name in places] or [*args, *kwargs.values()]
+        of_one_width(call, [each for each in chosen if isinstance(each, Tensor)])
 
     return law
 
@@ -160,6 +172,13 @@ def own_gradients(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value]
     )
 
 
+def places(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
+    """The places to take are integers of 64 bits."""
+    taken = args[0] if "one_hot" in call.name and args else given(args, kwargs, 1, "index", "indices")
+    if isinstance(taken, Tensor):
+        of_64_bits(call, taken, "the places")
+
+
 # --- losses ------------------------------------------------------------------------------
 
 
@@ -176,6 +195,7 @@ def classes(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], resu
             f"the target has to be the numbers of classes, integers; these are {_told(call, target)}",
             "convert: .long()",
         )
+    of_64_bits(call, target, "the numbers of classes")
 
 
 def shares(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:

@@ -15,6 +15,7 @@ from distml.ops.rules.kinds import counted, kind_of, real
 from distml.ops.rules.nested import nested
 from distml.ops.rules.one_value import require_number, require_truth
 from distml.ops.rules.ranks import rank_of
+from distml.ops.rules.widths import is_elsewhere
 from distml.ops.torch.dtypes import asked_kind, cast_names, is_dtype, kept, like
 from distml.shapes import Shape
 from distml.values import Const, Lib, Prim, ShapeSeq, Tensor, Tup, Value
@@ -261,7 +262,7 @@ def _asked(call: Call, self: Value, args: tuple[Value, ...]) -> str | None:
             return arg.dtype
         if is_dtype(call, arg):
             return asked_kind(call, arg, None)
-        if isinstance(arg, Const) or (isinstance(arg, Lib) and not arg.name.endswith("Tensor")):
+        if arg == NONE or is_elsewhere(call, arg) or (isinstance(arg, Lib) and not arg.name.endswith("Tensor")):
             continue
         # A device, or a dtype: what the kind is now cannot be told.
         kind = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from distml.ops.call import NONE, Call
 from distml.ops.registry import attribute, layer, op
 from distml.ops.rules.limits import limits_of
+from distml.ops.rules.widths import CHOSEN
 from distml.values import Const, InstanceRecord, Lib, Prim, Ref, Tup, Value
 
 CONTEXT = "torch.autograd.function.FunctionCtx"
@@ -84,7 +85,15 @@ def limits(call: Call, *args: Value, **options: Value) -> Value:
     return limits_of(call)
 
 
-@op("torch.device", "torch.jit.load", "torch.cuda.get_device_name")
+@op("torch.device")
+def device(call: Call, *args: Value, **options: Value) -> Value:
+    """torch.device(...): unknown, but no dtype"""
+    found = call.unknown("device")
+    call.world.put(("is device", found), True)
+    return found
+
+
+@op("torch.jit.load", "torch.cuda.get_device_name")
 @op("torch.cuda.get_device_properties", "torch.cuda.Event", "torch.cuda.Stream", "torch.cuda.stream")
 @op("torch.get_default_device")
 @op("torch.cuda.get_device_capability", "torch.cuda.device", "torch.amp.GradScaler", "torch.cuda.amp.GradScaler")
@@ -97,16 +106,18 @@ def limits(call: Call, *args: Value, **options: Value) -> Value:
 )
 @op("torch.utils.checkpoint.checkpoint_sequential", "torch.hub.load", "torch.hub.load_state_dict_from_url")
 def unknown(call: Call, *args: Value, **options: Value) -> Value:
-    """torch.device(...) and what else shapes cannot be told of"""
+    """torch.hub.load(...) and what else shapes cannot be told of"""
     return call.unknown()
 
 
-@op(
-    "torch.set_default_dtype",
-    "torch.set_default_tensor_type",
-    "torch.set_default_device",
-    "torch.jit.save",
-)
+@op("torch.set_default_dtype", "torch.set_default_tensor_type")
+def choose(call: Call, *args: Value, **options: Value) -> Value:
+    """torch.set_default_dtype(dtype): what floats are from there on"""
+    call.world.put(CHOSEN, True)
+    return NONE
+
+
+@op("torch.set_default_device", "torch.jit.save")
 @op("torch.set_num_threads", "torch.set_num_interop_threads", "torch.set_printoptions", "torch.cuda.synchronize")
 @op(
     "torch.cuda.empty_cache",

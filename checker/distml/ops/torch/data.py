@@ -5,11 +5,13 @@ https://docs.pytorch.org/docs/stable/data.html
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, Call
 from distml.ops.registry import find_op, layer, op
 from distml.ops.rules import dataset as rules
+from distml.ops.rules.widths import width_of
 from distml.values import InstanceRecord, Lib, Many, Prim, Range, Tensor, Tup
 
 if TYPE_CHECKING:
@@ -75,7 +77,11 @@ def tensor_dataset_item(call: Call, self: Value, index: Value) -> Value:
     rule, tensors = find_op("torch.Tensor.__getitem__"), _tensors(call, self)
     if rule is None or not tensors:
         return call.unknown("item")
-    return Tup(tuple(rule(call, _as_tensor(call, tensor), index) for tensor in tensors))
+    return Tup(tuple(_row(rule(call, _as_tensor(call, tensor), index), tensor) for tensor in tensors))
+
+
+def _row(row: Value, tensor: Value) -> Value:
+    return replace(row, width=width_of(tensor)) if isinstance(row, Tensor) else row
 
 
 def _as_tensor(call: Call, value: Value) -> Tensor:

@@ -14,6 +14,7 @@ from distml.ops.call import NONE, UNKNOWN, Call
 from distml.ops.registry import attribute, op
 from distml.ops.rules.elements import held
 from distml.ops.rules.kinds import kind_of
+from distml.ops.rules.widths import width_of
 from distml.values import Lib, Opaque, Tensor, Value
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def dtype_of(call: Call, self: Value) -> Value:
         return Lib("torch.bool")
     found = call.unknown("dtype")
     call.world.put(("dtype kind", found), kind)
+    call.world.put(("dtype width", found), width_of(self))
     call.world.put(("is dtype", found), True)
     return found
 

@@ -33,6 +33,9 @@ PLACES = {
     "scaled_dot_product_attention": ((0, "query"), (1, "key"), (2, "value")),
     "lerp": ((0, "self"), (1, "end")),
 }
+ONE_WIDTH = "allclose batch_norm cdist complex cross grid_sample group_norm layer_norm multi_dot polar prelu solve"
+"""Those that take kinds, but not widths, beside each other, or no integers at all."""
+WEIGHTED_LOSSES = "cross_entropy nll_loss"
 MADE = "arange empty eye full full_like linspace ones ones_like rand randint randn tensor zeros zeros_like"
 IN_PLACE = f"add_ div_ mul_ pow_ remainder_ sub_ {rules.AUGMENTED}"
 DIFFERENCES = "sub subtract rsub sub_ __sub__ __rsub__ __isub__ __neg__ __pos__ neg negative"
@@ -45,6 +48,12 @@ def _functions(names: str) -> list[str]:
 def _register() -> None:
     rules.add(rules.floats, *_functions(FLOATS), *spelled(["torch.nn"], LAYERS))
     rules.add(rules.of_one_kind(), *_functions(ONE_KIND))
+    rules.add(rules.of_one_width_at(), *_functions(ONE_WIDTH), *spelled(["torch.linalg"], ONE_WIDTH))
+    rules.add(rules.of_one_width_at((0, "input"), (2, "weight")), *_functions(WEIGHTED_LOSSES))
+    rules.add(
+        rules.of_one_width_at((0, "input"), (1, "target")), *_functions("binary_cross_entropy"), "torch.nn.BCELoss"
+    )
+    rules.add(rules.places, *_functions("one_hot take take_along_dim"))
     rules.add(rules.contracted, "torch.einsum", "torch.functional.einsum")
     for names, places in PLACES.items():
         rules.add(rules.of_one_kind(*places), *_functions(names), *_functions(" ".join(f"{n}_" for n in names.split())))

@@ -13,6 +13,7 @@ from distml.ops.rules import view as rules
 from distml.ops.rules.axes import append_axis, axis_in, drop_axis, replace_axis
 from distml.ops.rules.sizes import nonnegative
 from distml.ops.rules.strides import require_view
+from distml.ops.rules.widths import CHOSEN, width_of
 from distml.shapes import Dim, Shape
 from distml.values import Lib, Opaque, ShapeSeq, Tensor, Value
 
@@ -126,7 +127,9 @@ def set_in_place(call: Call, self: Value, source: Value = NONE, *layout: Value, 
 
 @op("torch.Tensor.data.setter")
 def set_data(call: Call, self: Value, value: Value) -> Value:
-    """`x.data = value`: the tensor takes over the other's elements and their shape"""
+    """`x.data = value`: the tensor takes over the other's elements and their shape; a parameter, their dtype"""
+    if width_of(self) is None or width_of(self) != width_of(value):
+        call.world.put(CHOSEN, True)
     return changed(call, self, call.shape(value))
 
 

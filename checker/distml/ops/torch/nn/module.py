@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, NONE, TRUE, Call
 from distml.ops.registry import attribute, layer, op
 from distml.ops.rules.strides import FORMATTED
+from distml.ops.rules.widths import CHOSEN, is_elsewhere
 from distml.ops.torch.nn.names import NAMES
 from distml.values import Const, DictRecord, Many, Num, Prim, Tensor, Tup
 
 if TYPE_CHECKING:
     from distml.values import Value
 
-SELF = ("apply", "bfloat16", "cpu", "cuda", "double", "eval", "float", "half", "requires_grad_", "share_memory")
-MOVED = ("to", "to_empty", "train", "type", "ipu", "mtia", "xpu")
+SELF = ("apply", "cpu", "cuda", "eval", "requires_grad_", "share_memory", "to_empty", "train", "ipu", "mtia", "xpu")
+CAST = ("bfloat16", "double", "float", "half", "type")
 NOTHING = ("compile", "zero_grad")
 SETTERS = ("__setattr__", "add_module", "register_buffer", "register_module", "register_parameter", "set_submodule")
 LOOKED_UP = ("get_buffer", "get_extra_state", "get_parameter", "get_submodule", "load_state_dict")
@@ -59,11 +60,27 @@ def training(call: Call, self: Value) -> Value:
     return Prim("bool")
 
 
-@op(*(f"torch.nn.Module.{name}" for name in SELF + MOVED))
+@op(*(f"torch.nn.Module.{name}" for name in SELF))
 def chained(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     """Methods that give the module itself."""
+    return self
+
+
+@op(*(f"torch.nn.Module.{name}" for name in CAST))
+def cast(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """Methods that give the module itself with other weights."""
+    call.world.put(CHOSEN, True)
+    return self
+
+
+@op("torch.nn.Module.to")
+def to(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """The module itself, with weights elsewhere, in another order or of another dtype."""
     if "memory_format" in kwargs:
         call.world.put(FORMATTED, True)
+    named = [value for name, value in kwargs.items() if name not in ("device", "memory_format")]
+    if not all(is_elsewhere(call, each) for each in (*args, *named)):
+        call.world.put(CHOSEN, True)
     return self
 
 
@@ -76,6 +93,8 @@ def silent(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
 @op(*(f"torch.nn.Module.{name}" for name in LOOKED_UP + HOOKS))
 def unknown(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     """Methods whose result is not followed."""
+    if "assign" in kwargs:
+        call.world.put(CHOSEN, True)
     return call.unknown()
 
 

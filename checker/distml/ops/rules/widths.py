@@ -1,0 +1,352 @@
+"""How wide the elements of arrays are: "float64" beside "float32" (SHP312).
+
+"mat1 and mat2 must have the same dtype, but got Double and Float": NumPy makes float64 and PyTorch float32 unless asked, and
+many functions of PyTorch take one dtype only. Which functions keep, convert or choose a width is in the tables of the
+libraries (`distml.ops.torch.widths`, `distml.ops.numpy.widths`); of what is not in them nothing is known.
+https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc, https://numpy.org/neps/nep-0050-scalar-promotion.html
+
+A program may choose what floats are by default, convert the weights of a module, or let `autocast` do so. After either in
+what is followed nothing is told (`CHOSEN`); float64 is what `autocast` leaves alone, so that only meetings with it are told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from distml.ops.rules.kinds import ORDER, kind_of
+from distml.ops.rules.laws import given
+from distml.ops.rules.pointwise import title
+from distml.values import NONE, Claimed, Const, Lib, ListRecord, Many, Num, Opaque, Prim, Ref, Tensor, Tup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from distml.ops.call import Call
+    from distml.values import Value
+
+    Law = Callable[[Call, Sequence[Value], Mapping[str, Value], Tensor], str | None]
+    """The width of a result, from the arguments and what else is known of it."""
+
+CODE = "SHP312"
+LAWS: dict[str, Law] = {}
+"""The qualified names of functions, methods, operators and layers, and how wide the elements are that they give."""
+CHOSEN = ("floats chosen", None)
+"""The fact that the program chose what floats are by default, or what the weights of a module are."""
+DEFAULTS = {
+    "torch": {"float": "float32", "int": "int64"},
+    "numpy": {"float": "float64", "int": "int64"},
+}
+"""What a library makes of Python's numbers."""
+TYPED = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+}
+"""The classes of PyTorch's tensors of one dtype, and their names in `x.type(...)`."""
+_ALIASES = {
+    **TYPED,
+    "half": "float16",
+    "single": "float32",
+    "double": "float64",
+    "float_": "float64",
+    "short": "int16",
+    "longlong": "int64",
+    "int_": "int64",
+    "intp": "int64",
+    "f2": "float16",
+    "f4": "float32",
+    "f8": "float64",
+    "i2": "int16",
+    "i4": "int32",
+    "i8": "int64",
+}
+_OF_A_LIBRARY = {
+    "torch": {"float": "float32", "int": "int32", "long": "int64"},
+    "numpy": {"float": "float64", "int": "int64", "long": "int64"},
+}
+"""What one name means in each: `torch.int` has 32 bits. The types of Python are what NumPy makes of them."""
+BITS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64}
+WEIGHTED: set[str] = set()
+"""Layers whose input is as wide as their weights are."""
+
+
+def widened(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> Any:
+    """What a rule gave, with what is known of the width of its elements. A dtype among the arguments says it."""
+    law, builds = LAWS.get(call.name), isinstance(result, dict) and call.name in WEIGHTED
+    if law is None and not builds:
+        return result
+    dtype = kwargs.get("dtype", NONE)
+    if dtype == NONE:
+        dtype = next((each for each in args if isinstance(each, Lib | Opaque | Const) and asked(call, each)), NONE)
+    if builds:
+        width = "float32" if dtype == NONE else asked(call, dtype)
+        return {name: replace(v, width=width) if _is_weight(v) else v for name, v in result.items()}
+    return result if law is None else _widened(call, law if dtype == NONE else _chosen_by(dtype), args, kwargs, result)
+
+
+def _widened(call: Call, law: Law, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> Any:
+    if isinstance(result, Tensor):
+        if result.width is not None or result.dtype not in ("float", "int") or any(result is arg for arg in args):
+            return result
+        width = law(call, args, kwargs, result)
+        return result if width is None or kind_of_width(width) != result.dtype else replace(result, width=width)
+    if isinstance(result, Tup):
+        return replace(result, items=tuple(_widened(call, law, args, kwargs, item) for item in result.items))
+    if isinstance(result, Many):
+        return replace(result, item=_widened(call, law, args, kwargs, result.item))
+    return result
+
+
+def _chosen_by(dtype: Value) -> Law:
+    return lambda call, args, kwargs, result: asked(call, dtype)
+
+
+def _is_weight(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.parameter and value.dtype == "float"
+
+
+def weighed(call: Call, attrs: Mapping[str, Value], args: Sequence[Value], result: Any) -> Any:
+    """What a layer gave, which is as wide as its weights. So must its input be."""
+    weights = (each for name, each in attrs.items() if name == "weight" or _is_weight(each))
+    width = next((width_of(each) for each in weights), None)
+    if width is None or call.name not in WEIGHTED:
+        return result
+    input = width_of(args[0]) if args else None
+    if input is not None and clash(call, [input, width]):
+        _fail(call, f"the weights are {width}, the input is {input} {call.show(args[0])}", _hint(input, width))
+    return _widened(call, always(width), args, {}, result)
+
+
+def of_one_width(call: Call, tensors: Sequence[Tensor]) -> None:
+    """Fail where tensors that have to be of one dtype are not."""
+    first = next((each for each in tensors if width_of(each) is not None), None)
+    other = next((each for each in tensors if first and clash(call, [width_of(first), width_of(each)])), None)
+    if first is not None and other is not None:
+        told = " and ".join(f"{each.width} {call.show(each)}" for each in (first, other))
+        _fail(call, f"tensors of one dtype are needed, these are {told}", _hint(first.width or "", other.width or ""))
+
+
+def of_64_bits(call: Call, numbers: Tensor, what: str) -> None:
+    """Fail where integers are narrower than `torch.int64`."""
+    width = width_of(numbers)
+    if width is not None and "int" in width and width != "int64":
+        _fail(call, f"{what} have to be int64, these are {width} {call.show(numbers)}", "convert: .long()")
+
+
+def clash(call: Call, widths: Sequence[str | None]) -> bool:
+    """Whether two widths of one kind differ, whatever `autocast` makes of them, where the program chooses no width."""
+    found = set(widths)
+    if len(found) < 2 or None in found or len({kind_of_width(each or "") for each in found}) > 1:
+        return False
+    return ("float64" in found or not any("float" in (each or "") for each in found)) and not call.world.get(CHOSEN)
+
+
+def _hint(*widths: str) -> str:
+    if "int64" in widths:
+        return "convert the other: .long()"
+    narrow = min(widths, key=lambda width: BITS[width])
+    method = {"float32": ".float()", "float16": ".half()"}.get(narrow, f".to(torch.{narrow})")
+    return f"convert one of them: {method}; NumPy makes float64 unless dtype= says another"
+
+
+def _fail(call: Call, message: str, hint: str) -> NoReturn:
+    call.fail(CODE, f"{title(call)}: {message}", hint=hint)
+
+
+def kind_of_width(width: str) -> str:
+    """ "float" or "int"."""
+    return "float" if "float" in width else "int"
+
+
+def width_of(value: Value | None) -> str | None:
+    """The width of a tensor that something else than an annotation tells."""
+    return value.width if isinstance(value, Tensor) and not isinstance(value, Claimed) else None
+
+
+def asked(call: Call, dtype: Value) -> str | None:
+    """The width that a dtype stands for."""
+    if isinstance(dtype, Opaque):
+        known: str | None = call.world.get(("dtype width", dtype))
+        return known
+    if isinstance(dtype, Lib):
+        library, _, name = dtype.name.rpartition(".")
+        own = _OF_A_LIBRARY.get(library.partition(".")[0], _OF_A_LIBRARY["numpy"])
+    else:
+        text = dtype.value if isinstance(dtype, Const) and isinstance(dtype.value, str) else ""
+        name, own = text.lstrip("<=").rpartition(".")[2], _OF_A_LIBRARY["numpy"]
+    found = own.get(name) or _ALIASES.get(name, name)
+    return found if found in BITS else None
+
+
+# --- laws ------------------------------------------------------------------------------------
+
+
+def made(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """What the library makes of Python's numbers."""
+    return DEFAULTS[call.lib].get(result.dtype or "")
+
+
+def made_or_asked(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """The same, where no bound is an array, and what follows the first argument is not unknown, which may be a dtype."""
+    unlike = any(isinstance(each, Tensor) for each in args) or any(isinstance(each, Opaque | Lib) for each in args[1:])
+    return None if unlike else made(call, args, kwargs, result)
+
+
+def same(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """That of the first argument."""
+    first = _first(args, kwargs)
+    return width_of(first) if result.dtype == kind_of(first) else None
+
+
+def _first(args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    return given(args, kwargs, 0, "input", "self", "a", "x", "data", "object") or NONE
+
+
+def counted(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """Places and sums of integers, which have 64 bits where their input does; else that of the first argument, or of two."""
+    first, other = _first(args, kwargs), given(args, kwargs, 1, "other")
+    if isinstance(other, Tensor):
+        return promoted(call, args, kwargs, result)
+    if result.dtype == "int":
+        return "int64" if kind_of(first) in ("float", "bool") or width_of(first) == "int64" else None
+    return same(call, args, kwargs, result)
+
+
+def placed(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """Places: they have 64 bits whatever the input is."""
+    return "int64" if result.dtype == "int" and "out_int32" not in kwargs else None
+
+
+def floated(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """Floats are as wide as those of the first argument; of integers they are what the library makes."""
+    first = _first(args, kwargs)
+    if kind_of(first) != "int":
+        return same(call, args, kwargs, result)
+    wide = call.lib == "torch" or width_of(first) in ("int32", "int64")
+    return DEFAULTS[call.lib]["float"] if wide and isinstance(first, Tensor) else None
+
+
+def promoted(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """That of arithmetic on all arguments."""
+    return None if "out" in kwargs else of_all(call, [*args, *kwargs.values()], result.dtype)
+
+
+def multiplied(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """That of arithmetic on arrays: a number of Python is as wide as an array of it."""
+    return promoted(call, args, kwargs, result) if all(isinstance(each, Tensor) for each in args) else None
+
+
+def joined(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """That of all that are joined, where it is one."""
+    first = given(args, kwargs, 0, "tensors", "arrays", "tup", "seq")
+    widths = {width_of(part) for part in (None if first is None else _parts(call, first)) or ()}
+    return widths.pop() if len(widths) == 1 else None
+
+
+def of_data(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """Of an array its own, of Python's numbers what the library makes."""
+    return _of_elements(call, _first(args, kwargs), result.dtype or "")
+
+
+def converted(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """`x.to(...)`: that of a tensor among the arguments; a device changes nothing."""
+    others = (*args[1:], *kwargs.values())
+    like = next((each for each in others if isinstance(each, Tensor)), None)
+    if like is not None:
+        return width_of(like)
+    return same(call, args, kwargs, result) if all(is_elsewhere(call, each) for each in others) else None
+
+
+def is_elsewhere(call: Call, value: Value) -> bool:
+    """Whether an argument of `to` is a device or a switch, and no dtype."""
+    if isinstance(value, Const | Prim):
+        return value != NONE
+    return isinstance(value, Opaque) and call.world.get(("is device", value)) is True
+
+
+def nothing(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """What only a dtype among the arguments tells."""
+    return None
+
+
+def always(width: str) -> Law:
+    """Every result is as wide."""
+    return lambda call, args, kwargs, result: width
+
+
+# --- of several ------------------------------------------------------------------------------
+
+
+def of_all(call: Call, values: Sequence[Value], kind: str | None) -> str | None:
+    """The width of arithmetic. Numbers of Python take part by their kind only; for PyTorch, tensors without axes too."""
+    tensors = [each for each in values if isinstance(each, Tensor)]
+    if kind is None or not all(isinstance(each, Tensor | Const | Num | Prim) for each in values):
+        return None
+    return _of_torch(call, tensors, kind) if call.lib == "torch" else _of_numpy(call, tensors, kind)
+
+
+def _of_torch(call: Call, tensors: list[Tensor], kind: str) -> str | None:
+    if any(each.dtype not in ORDER for each in tensors):
+        return None
+    ranks = [call.facts.shape(each.shape).rank for each in tensors]
+    same_kind = [(each, rank) for each, rank in zip(tensors, ranks, strict=True) if each.dtype == kind]
+    if not same_kind:
+        return DEFAULTS["torch"].get(kind)
+    counting = [each for each, rank in same_kind if rank] or [each for each, _ in same_kind]
+    if None in ranks and len({each.width for each, _ in same_kind}) > 1:
+        return None
+    return _widest([each.width for each in counting])
+
+
+def _of_numpy(call: Call, tensors: list[Tensor], kind: str) -> str | None:
+    """By NEP 50 and before it: what both agree on, which is not so for arrays without axes."""
+    counting = [each for each in tensors if each.dtype != "bool"]  # bools are narrower than anything
+    widths = [each.width for each in counting if each.width is not None]
+    unlike = len(set(widths)) > 1 and not all(call.facts.shape(each.shape).rank for each in tensors)
+    if unlike or len(widths) != len(counting):
+        return None
+    of_kind = [width for width in widths if kind_of_width(width) == kind]
+    if kind == "float" and any(width in ("int32", "int64") for width in widths):
+        return "float64"
+    return _widest(of_kind)
+
+
+def _widest(widths: Sequence[str | None]) -> str | None:
+    """The widest of one kind: two of the same number of bits and different names have no answer here."""
+    known = [width for width in widths if width in BITS]
+    if not known or len(known) != len(widths):
+        return None
+    found = max(known, key=lambda width: BITS[width])
+    return found if all(width == found or BITS[width] < BITS[found] for width in known) else None
+
+
+def _parts(call: Call, value: Value) -> list[Tensor] | None:
+    """The tensors that a tuple or list is made of."""
+    record = call.world.record(value) if isinstance(value, Ref) else None
+    if isinstance(record, ListRecord) and record.items is None:
+        items: tuple[Value, ...] | None = None if record.item is None else (record.item,)
+    else:
+        items = call.items(value) if isinstance(value, Tup | Ref) else None
+    tensors = [item for item in items or () if isinstance(item, Tensor)]
+    return tensors if items and len(tensors) == len(items) else None
+
+
+def _of_elements(call: Call, data: Value, kind: str) -> str | None:
+    """The width of what is made of arrays, numbers, or sequences of them."""
+    if isinstance(data, Tensor):
+        return width_of(data)
+    if isinstance(data, Claimed):
+        return None
+    if isinstance(data, Const | Num | Prim):
+        return DEFAULTS[call.lib].get(kind)
+    parts = _parts(call, data)
+    if parts is not None:
+        widths = {width_of(part) for part in parts}
+        return widths.pop() if len(widths) == 1 else None
+    items = call.items(data) if isinstance(data, Tup | Ref) else None
+    found = {_of_elements(call, item, kind) for item in items or ()}
+    return found.pop() if len(found) == 1 else None

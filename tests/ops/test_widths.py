@@ -1,0 +1,132 @@
+"""How wide elements are told to be, beside PyTorch's own samples and NumPy's functions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from distml.ops import ShapeError, find_op
+from distml.ops.rules.widths import LAWS, widened
+from distml.values import ListRecord, Ref, Tensor, Tup
+
+from interp.programs import errors_of
+from ops.test_numpy_oracle import AS_USUAL, WORKS, calls, run
+from ops.test_torch_samples import _named, _names
+from ops.torch_oracle import op_db
+from ops.width_ways import programs
+from ops.world import ScratchWorld, lift
+
+
+def _differing(world: ScratchWorld, found: Any, real: Any) -> Iterator[str | None]:
+    """What is told wrongly, None for what is told."""
+    if isinstance(found, Tensor) and hasattr(real, "dtype"):
+        name = str(real.dtype).removeprefix("torch.")
+        if found.width is not None:
+            yield None if found.width == name else f"{found.width} told, {name}"
+        return
+    record = world.record(found) if isinstance(found, Ref) else found
+    items = record.items if isinstance(record, Tup | ListRecord) else None
+    for item, part in zip(items or (), real if items else (), strict=False):
+        yield from _differing(world, item, part)
+
+
+def _told(name: str, function: Any, args: Any, kwargs: dict[str, Any]) -> Iterator[str | None]:
+    rule = find_op(name)
+    assert rule is not None
+    world = ScratchWorld()
+    try:
+        real = function(*args, **kwargs)
+        call, given = world.begin(name), [lift(world, each) for each in args]
+        options = {key: lift(world, each) for key, each in kwargs.items()}
+        made = widened(call, given, options, rule(call, *given, **options))
+    except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, ShapeError, AttributeError):
+        return  # a sample for another signature, or of what the function does not take
+    shown = [getattr(each, "dtype", each) for each in args]
+    for each in _differing(world, made, real):
+        yield each and f"{name} {shown} {kwargs}: {each}"
+
+
+def _mixed(args: Any, dtype: Any) -> Iterator[tuple[Any, ...]]:
+    """The arguments, and again with each of the first two tensors, if it has floats or integers, of another dtype."""
+    import torch
+
+    yield tuple(args)
+    tensors = [place for place, each in enumerate(args) if isinstance(each, torch.Tensor)]
+    for place in tensors[:2]:
+        if args[place].dtype not in (torch.bool, dtype):
+            yield tuple(each.detach().to(dtype) if at == place else each for at, each in enumerate(args))
+
+
+@pytest.mark.requires("torch")
+def test_by_samples_of_torch() -> None:
+    import torch
+
+    torch.manual_seed(0)
+    wrong, right, all_of = set(), 0, 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for info in op_db():
+            names = [name for name in _names(info) if find_op(name) is not None and name in LAWS]
+            for dtype in (torch.float32, torch.int64, torch.int32):
+                known = bool(names) and dtype in info.supported_dtypes("cpu")
+                for sample in islice(info.sample_inputs("cpu", dtype), 6) if known else ():
+                    for other in (torch.float64, torch.int64, torch.int32, torch.float16):
+                        for args in _mixed((sample.input, *sample.args), other):
+                            for name in names:
+                                all_of += 1
+                                for each in _told(name, _named(name), args, sample.kwargs):
+                                    right += each is None
+                                    wrong.update({each} - {None})
+    assert not wrong, "\n".join(sorted(str(each) for each in wrong))
+    assert right > 0.5 * all_of, (right, all_of)
+
+
+def _other_width(value: Any, width: str) -> Any:
+    """Arrays, also in sequences, with elements of another width."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fi":
+        return value.astype(width)
+    return type(value)(_other_width(each, width) for each in value) if type(value) in (list, tuple) else value
+
+
+def _variants(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """The arguments, with all arrays of a width, and with each of the first two alone."""
+    yield args
+    for width in ("float32", "float16", "int32", "int64", "int8"):
+        yield tuple(_other_width(each, width) for each in args)
+        for place in range(min(2, len(args))):
+            yield tuple(_other_width(each, width) if at == place else each for at, each in enumerate(args))
+
+
+def test_by_calls_of_numpy() -> None:
+    wrong, right, all_of = set(), 0, 0
+    for name, given, kwargs in calls(WORKS + AS_USUAL):
+        qualified = f"numpy.{name}"
+        if find_op(qualified) is None or qualified not in LAWS:
+            continue
+        for args in _variants(given):
+            all_of += 1
+            for each in _told(qualified, lambda *a, _name=name, **k: run(_name, a, k), args, kwargs):
+                right += each is None
+                wrong.update({each} - {None})
+    assert not wrong, "\n".join(sorted(str(each) for each in wrong))
+    assert right > 0.5 * all_of, (right, all_of)
+
+
+@pytest.mark.requires("torch")
+def test_programs_that_make_them_agree() -> None:
+    """Nothing is told of what really runs."""
+    import torch
+
+    told = []
+    for program in programs():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(program, {"__name__": "program"})
+        torch.set_default_dtype(torch.float32)
+        told += [f"{program}{error.code} {error.message}" for error in errors_of(program)]
+    assert not told, "\n".join(told)
