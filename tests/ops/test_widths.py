@@ -1,9 +1,11 @@
-"""How wide elements are told to be, beside PyTorch's own samples and NumPy's functions."""
+"""How wide elements are told to be, beside PyTorch's own samples, NumPy's functions and what TensorFlow gave."""
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -12,14 +14,19 @@ import pytest
 
 from distml.ops import ShapeError, find_op
 from distml.ops.rules.widths import LAWS, widened
+from distml.ops.rules.wrong_kinds import require_kinds
 from distml.values import ListRecord, Ref, Tensor, Tup
 
-from interp.programs import errors_of
+from interp.programs import errors_by_function, errors_of
+from ops.frameworks.width_forms import HEAD, statements
+from ops.recorded import RECORDS, real
 from ops.test_numpy_oracle import AS_USUAL, WORKS, calls, run
 from ops.test_torch_samples import _named, _names
 from ops.torch_oracle import op_db
 from ops.width_ways import programs
 from ops.world import ScratchWorld, lift
+
+RECORD = json.loads((RECORDS / "widths-tensorflow-2.15.1.json").read_text("utf-8"))
 
 
 def _differing(world: ScratchWorld, found: Any, real: Any) -> Iterator[str | None]:
@@ -115,6 +122,57 @@ def test_by_calls_of_numpy() -> None:
                 wrong.update({each} - {None})
     assert not wrong, "\n".join(sorted(str(each) for each in wrong))
     assert right > 0.5 * all_of, (right, all_of)
+
+
+def _of_tensorflow(world: ScratchWorld, value: Any) -> Any:
+    """A recorded argument, whose arrays are tensors."""
+    if isinstance(value, list):
+        return world.allocate(ListRecord(tuple(_of_tensorflow(world, each) for each in value)))
+    made = lift(world, value)
+    return replace(made, lib="tensorflow") if isinstance(made, Tensor) else made
+
+
+def _widths(world: ScratchWorld, made: Any, gave: Any) -> Iterator[tuple[str, Any]]:
+    """Each width that is told, and the dtype that the real result has."""
+    if isinstance(made, Tensor) and made.width is not None:
+        yield made.width, gave
+    record = world.record(made) if isinstance(made, Ref) else made
+    items = record.items if isinstance(record, Tup | ListRecord) else None
+    for item, part in zip(items or (), gave if isinstance(gave, list) else (), strict=False):
+        yield from _widths(world, item, part)
+
+
+def test_by_calls_of_tensorflow() -> None:
+    known = 0
+    for line in RECORD["calls"]:
+        name, gave = line["name"], line["gave"]
+        rule, world = find_op(name), ScratchWorld()
+        if rule is None or name not in LAWS:
+            continue
+        args = [_of_tensorflow(world, real(each)) for each in line["args"]]
+        kwargs = {key: lift(world, each) for key, each in line["kwargs"].items()}
+        call = world.begin(name)
+        try:
+            made = widened(call, args, kwargs, rule(call, *args, **kwargs))
+            require_kinds(call, args, kwargs, made)
+        except ShapeError as error:
+            assert gave == "raises", (line, error.message)
+            continue
+        told = list(_widths(world, made, gave))
+        assert all(one == other for one, other in told) or gave == "raises", (line, told)
+        known += bool(told)
+    assert known > 200
+
+
+def test_statements_of_tensorflow() -> None:
+    """Nothing is told of a statement that runs, and most of those that raise are found."""
+    texts = statements()
+    source = "".join(f"def f{place}():\n    {text}\n" for place, text in enumerate(texts))
+    found = errors_by_function(f"{HEAD}{source}")
+    raising = {f"f{place}" for place, raises in enumerate(RECORD["raising"]) if raises == "1"}
+    told = [(texts[int(name[1:])], errors) for name, errors in found.items() if name not in raising]
+    assert not told, told
+    assert len(found) > 0.84 * len(raising)
 
 
 @pytest.mark.requires("torch")

@@ -20,8 +20,12 @@ from distml.source.notebook import code_of, is_notebook, limit_of
 from distml.source.reading import UnreadableError, read_bytes
 
 _WORD = re.compile(r"\w+")
-_CHOOSES = re.compile(r"\bset_default_(?:dtype|tensor_type)\b")
-"""https://docs.pytorch.org/docs/stable/generated/torch.set_default_dtype.html, and what came before it."""
+_CHOOSES = re.compile(
+    r"\b(?:set_default_dtype|set_default_tensor_type|set_floatx|set_global_policy|set_dtype_policy"
+    r"|experimental_enable_numpy_behavior)\b"
+)
+"""https://docs.pytorch.org/docs/stable/generated/torch.set_default_dtype.html and what came before it; what does so in Keras,
+and lets TensorFlow convert. Their rules are in `distml.ops.torch.context` and `distml.ops.bindings.tensorflow.widths`."""
 
 
 def settled(findings: Iterable[Diagnostic], code: str, run: Iterable[str], config: Config) -> list[Diagnostic]:

@@ -28,7 +28,7 @@ from distml.interp.validated import given_to_model
 from distml.ops.call import TRUE
 from distml.ops.dialect import library_of
 from distml.ops.registry import MADE, MANY, find_layer
-from distml.ops.rules.widths import weighed
+from distml.ops.rules.widths import CHOSEN, weighed
 from distml.values import (
     Class,
     Const,
@@ -300,6 +300,7 @@ def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Argumen
         return call_value(vm, own, arguments, node)
     name = entry(owner.mro)
     if name == "call":
+        arguments = _cast(vm, arguments)
         _build(vm, ref, owner, arguments, node)
     for base in owner.mro:
         if isinstance(base, Class) and not vm.patches.redefines(base.name, name):
@@ -315,6 +316,16 @@ def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Argumen
         else:
             break
     return unknown_call(vm, arguments, node)
+
+
+def _cast(vm: Machine, arguments: Arguments) -> Arguments:
+    """What a layer of Keras is called on: floats are converted to what its policy says, also those in lists."""
+    values = [replace(each, width=None) if isinstance(each, Tensor) else each for each in arguments.values()]
+    if any(isinstance(each, Ref | Tup) for each in values):
+        vm.put(CHOSEN, True)
+    count = len(arguments.args)
+    named = dict(zip(arguments.kwargs, values[count:], strict=True))
+    return Arguments(values[:count], named, arguments.open, arguments.rest)
 
 
 def _wanted(function: Value, arguments: Arguments, optional: Collection[str]) -> Arguments:

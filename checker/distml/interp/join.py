@@ -322,7 +322,8 @@ def widen_values(vm: Machine, old: Value, new: Value, wild: Wild) -> Value:
         dtype = old.dtype if old.dtype == new.dtype else None
         if shape == old.shape and dtype == old.dtype and not old.numbers and old.width == new.width:
             return old
-        return Tensor(old.lib, shape, dtype, met=objects_of(old, new))
+        width = old.width if old.width == new.width else None
+        return Tensor(old.lib, shape, dtype, width=width, met=objects_of(old, new))
     if isinstance(old, Union) and all(o in old.options for o in alternatives(new)):
         return old
     if isinstance(old, Tup) and isinstance(new, Tup) and _group(old) == _group(new):
@@ -351,7 +352,8 @@ def repeated(vm: Machine, value: Value, wild: Wild) -> Value:
     if isinstance(value, Num):
         return Num(_wild_dim(vm, wild))
     if isinstance(value, Tensor):
-        return Tensor(value.lib, _repeated_shape(vm, value.shape, wild), value.dtype, met=objects_of(value))
+        shape = _repeated_shape(vm, value.shape, wild)
+        return Tensor(value.lib, shape, value.dtype, width=value.width, met=objects_of(value))
     if isinstance(value, Tup):
         return replace(value, items=tuple(repeated(vm, item, wild) for item in value.items))
     if isinstance(value, Union):

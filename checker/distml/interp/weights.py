@@ -125,7 +125,8 @@ def _state(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     if not found:
         return call_op(vm, _STATE, arguments, node, "torch")
     items: dict[Value, Value] = {
-        key: Tensor("torch", value.shape, value.dtype) for key, value in (found if every is None else every).items()
+        key: Tensor("torch", value.shape, value.dtype, width=value.width)
+        for key, value in (found if every is None else every).items()
     }
     return vm.allocate(DictRecord(items, exact=every is not None))
 

@@ -364,17 +364,19 @@ class TooFewValues(Rule):
 
 
 class DifferentDtypes(Rule):
-    """Floats of 64 bits beside floats of 32, or integers of different widths, where PyTorch takes one dtype only.
+    """Floats of 64 bits beside floats of 32, or integers of different widths, where PyTorch or TensorFlow takes one dtype only.
 
     ## What it finds
-    A layer whose input is wider than its weights (`Linear`, `Conv2d`, `LSTM`, `BatchNorm2d`), products (`@`, `bmm`, `F.linear`),
+    In PyTorch: a layer whose input is wider than its weights (`Linear`, `LSTM`, `BatchNorm2d`), products (`@`, `bmm`),
     assignments by index or mask, `F.binary_cross_entropy` and weights of classes; and numbers of classes that are not
-    `torch.int64`. Nothing is told in programs that choose their floats: after `set_default_dtype`, `model.double()` or
-    `model.to(dtype)`.
+    `torch.int64`. In TensorFlow, which converts no tensor: operators and functions of two tensors of different dtypes
+    (`tf.constant([1, 2]) * tf.ones(2)`), and a float of Python beside integers. Nothing is told in programs that choose their
+    floats: after `set_default_dtype`, `model.double()`, `model.to(dtype)`, `set_floatx`.
 
     ## Why it matters
-    The program stops at that line: `mat1 and mat2 must have the same dtype, but got Double and Float`. NumPy makes `float64`
-    where PyTorch makes `float32`, and a `DataLoader` makes `float64` of Python's floats.
+    The program stops at that line: `mat1 and mat2 must have the same dtype, but got Double and Float`, `cannot compute Mul as
+    input #1 was expected to be a int32 tensor but is a float tensor`. NumPy makes `float64` where PyTorch and TensorFlow make
+    `float32`, and a `DataLoader` makes `float64` of Python's floats.
 
     ## Example
     ```py

@@ -6,11 +6,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, UNKNOWN, ZERO, Call
-from distml.ops.numpy.dtypes import content_of, element_kind, kind_of, may_be_object
+from distml.ops.numpy.dtypes import content_of, kind_of, may_be_object
 from distml.ops.numpy.records import is_record
 from distml.ops.numpy.results import array as new_array
 from distml.ops.registry import op
 from distml.ops.rules.elements import held, nested
+from distml.ops.rules.kinds import element_kind
 from distml.shapes import Dim, Shape
 from distml.values import (
     Class,

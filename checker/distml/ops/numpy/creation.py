@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, UNKNOWN, ZERO, Call
 from distml.ops.numpy.array import shape_of_nested
-from distml.ops.numpy.dtypes import element_kind, kind_of
+from distml.ops.numpy.dtypes import kind_of
 from distml.ops.numpy.results import array
 from distml.ops.registry import op
+from distml.ops.rules.kinds import element_kind
 from distml.ops.rules.pointwise import fits_into
 from distml.ops.rules.sizes import nonnegative, of_items, shape_from
 from distml.shapes import Dim, Shape

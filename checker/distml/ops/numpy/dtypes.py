@@ -10,9 +10,8 @@ from distml.ops.call import NONE, Call
 from distml.ops.numpy.records import record_kind
 from distml.ops.registry import attribute, op
 from distml.ops.rules.elements import held
-from distml.ops.rules.kinds import promote
 from distml.ops.rules.widths import width_of
-from distml.values import Const, Lib, ListRecord, Opaque, Ref, Tensor, Tup, Value
+from distml.values import Const, Lib, Opaque, Tensor, Value
 
 _FLOATS = ("float16", "float32", "float64", "float128", "longdouble", "half", "single", "double", "floating", "float_")
 _INTS = (
@@ -72,21 +71,6 @@ def _is_text(dtype: Value) -> bool:
         return dtype.name.rpartition(".")[2] in ("str", "bytes", "str_", "bytes_", "datetime64", "timedelta64")
     code = dtype.value if isinstance(dtype, Const) else None
     return isinstance(code, str) and code.lstrip("<>=|")[:1] in ("U", "S", "M", "m")
-
-
-def element_kind(call: Call, value: Value, depth: int = 0) -> str | None:
-    """The kind of the array that `np.asarray(value)` makes."""
-    if isinstance(value, Tensor | Const):
-        return call.dtype(value)
-    if depth > 8:
-        return None
-    record = call.world.record(value) if isinstance(value, Ref) else None
-    if isinstance(record, ListRecord) and record.items is None:
-        return None if record.item is None else element_kind(call, record.item, depth + 1)
-    items = call.items(value) if isinstance(value, Tup) or isinstance(record, ListRecord) else None
-    if items is None:
-        return call.dtype(value)
-    return promote(element_kind(call, item, depth + 1) for item in set(items)) if items else "float"
 
 
 @attribute("numpy.ndarray.dtype")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, Call
-from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array
 from distml.ops.registry import op
 from distml.ops.rules.axes import axis_in, replace_axis
+from distml.ops.rules.kinds import element_kind
 from distml.ops.rules.sizes import of_items
 from distml.shapes import Dim, Shape
 from distml.values import Const, Tup

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, ZERO, Call
 from distml.ops.numpy.array import shape_of_nested
-from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.records import Field, fields_of, is_record, of_field, subset
 from distml.ops.numpy.results import array, into, vector
 from distml.ops.registry import op
 from distml.ops.rules.axes import axis_in, replace_axes, replace_axis
 from distml.ops.rules.elements import written
 from distml.ops.rules.index import assigned, in_bounds, indexed, picked
-from distml.ops.rules.kinds import promote
+from distml.ops.rules.kinds import element_kind, promote
 from distml.ops.rules.pointwise import fits_into
 from distml.ops.rules.sizes import shape_from
 from distml.shapes import Dim, Shape

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, UNKNOWN, ZERO, Call
-from distml.ops.numpy.dtypes import content_of, element_kind
+from distml.ops.numpy.dtypes import content_of
 from distml.ops.numpy.ranges import slice_kind, slice_length
 from distml.ops.numpy.results import array, into
 from distml.ops.numpy.sorting import places_of
 from distml.ops.registry import op
 from distml.ops.rules import join, split
 from distml.ops.rules.axes import axis_in, pad_front, replace_axis
-from distml.ops.rules.kinds import promote
+from distml.ops.rules.kinds import element_kind, promote
 from distml.ops.rules.view import ravel
 from distml.shapes import Dim, Shape
 from distml.values import Const, ListRecord, Many, Num, Ref, Slice, Tensor, Tup

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, UNKNOWN, ZERO, Call
-from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array, into, output
 from distml.ops.registry import op
 from distml.ops.rules import linalg, matmul
 from distml.ops.rules.axes import replace_axes
 from distml.ops.rules.einsum import contract, einsum, sublists
-from distml.ops.rules.kinds import floating, promote, real
+from distml.ops.rules.kinds import element_kind, floating, promote, real
 from distml.ops.rules.reduce import one_axis, reduced
 from distml.shapes import Shape
 from distml.values import Const, Tup

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.numpy.array import shape_of_nested
-from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array
 from distml.ops.numpy.ufunc import combine
 from distml.ops.registry import op
 from distml.ops.rules.elements import mapped, written
+from distml.ops.rules.kinds import element_kind
 from distml.ops.rules.pointwise import UFUNCS, fits_into, title, ufunc
 from distml.values import Const, Tensor, Tup
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, UNKNOWN, Call
-from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array, vector
 from distml.ops.registry import op
 from distml.ops.rules.axes import pad_front
-from distml.ops.rules.kinds import promote
+from distml.ops.rules.kinds import element_kind, promote
 from distml.shapes import Dim
 from distml.values import Const, Tensor, Tup
 

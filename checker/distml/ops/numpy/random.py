@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, TRUE, UNKNOWN, ZERO, Call
-from distml.ops.numpy.dtypes import element_kind, kind_of
+from distml.ops.numpy.dtypes import kind_of
 from distml.ops.numpy.results import array, into
 from distml.ops.python.likeness import low_of
 from distml.ops.registry import op
+from distml.ops.rules.kinds import element_kind
 from distml.ops.rules.sizes import of_items, shape_from
 from distml.shapes import Dim, Shape
 from distml.values import Const, InstanceRecord, Lib, Num, Prim, Tensor

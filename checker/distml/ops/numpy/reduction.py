@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, UNKNOWN, Call
 from distml.ops.numpy.array import shape_of_nested
-from distml.ops.numpy.dtypes import content_of, element_kind, kind_of
+from distml.ops.numpy.dtypes import content_of, kind_of
 from distml.ops.numpy.results import array, into, output
 from distml.ops.registry import op
 from distml.ops.rules.axes import replace_axis
 from distml.ops.rules.elements import extreme
-from distml.ops.rules.kinds import counted, floating, real
+from distml.ops.rules.kinds import counted, element_kind, floating, real
 from distml.ops.rules.matmul import joined
 from distml.ops.rules.reduce import reduced
 from distml.ops.rules.view import ravel

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, ZERO, Call
 from distml.ops.numpy.array import shape_of_nested
-from distml.ops.numpy.dtypes import content_of, element_kind
+from distml.ops.numpy.dtypes import content_of
 from distml.ops.numpy.results import array
 from distml.ops.registry import attribute, op
 from distml.ops.rules import axes as axis_rules
 from distml.ops.rules.elements import held, nested
 from distml.ops.rules.expand import expand, repeat_elements, tile
+from distml.ops.rules.kinds import element_kind
 from distml.ops.rules.sizes import shape_from
 from distml.ops.rules.view import ravel as ravel_rule
 from distml.ops.rules.view import reshape as reshape_rule

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from distml.ops.call import NONE, TRUE, UNKNOWN, Call
 from distml.ops.numpy.array import shape_of_nested
-from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array
 from distml.ops.registry import op
 from distml.ops.rules.axes import axis_in, drop_axis, pad_front, replace_axis
-from distml.ops.rules.kinds import floating, promote
+from distml.ops.rules.kinds import element_kind, floating, promote
 from distml.ops.rules.linalg import smaller
 from distml.ops.rules.view import ravel
 from distml.ops.semantics.window import Padding, Window, places

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, ZERO, Call
-from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array, vector
 from distml.ops.registry import op
 from distml.ops.rules.axes import axis_in, replace_axis
 from distml.ops.rules.elements import distinct, written
-from distml.ops.rules.kinds import promote
+from distml.ops.rules.kinds import element_kind, promote
 from distml.ops.rules.sizes import nonnegative
 from distml.ops.rules.view import ravel
 from distml.shapes import Dim, Shape

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.call import FALSE, NONE, Call
-from distml.ops.numpy.dtypes import element_kind
 from distml.ops.numpy.results import array, vector
 from distml.ops.python.streams import read_from, written_to
 from distml.ops.registry import op
+from distml.ops.rules.kinds import element_kind
 from distml.ops.rules.limits import limits_of
 from distml.ops.rules.sizes import shape_from
 from distml.ops.semantics.window import Window, places

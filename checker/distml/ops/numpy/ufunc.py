@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, NONE, TRUE, ZERO, Call
 from distml.ops.dialect import dialect
 from distml.ops.numpy.array import shape_of_nested
-from distml.ops.numpy.dtypes import element_kind, kind_of
+from distml.ops.numpy.dtypes import kind_of
 from distml.ops.numpy.results import array, into, output
 from distml.ops.python.comparing import compare
 from distml.ops.registry import op
 from distml.ops.rules.elements import combined, mapped, numbers_in
-from distml.ops.rules.kinds import counted, floating, promote, real
+from distml.ops.rules.kinds import counted, element_kind, floating, promote, real
 from distml.ops.rules.pointwise import title, warn_difference
 from distml.ops.rules.reduce import reduced
 from distml.shapes import Shape

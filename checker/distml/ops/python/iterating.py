@@ -187,10 +187,10 @@ def _rows(call: Call, value: Tensor) -> tuple[Value, ...] | Many:
     shape = call.facts.shape(value.shape)
     if shape.dims is None:
         first = call.facts.axis(shape, 0)
-        return Many(Tensor(value.lib, call.facts.unknown_shape(), value.dtype), "iterable", first)
+        return Many(Tensor(value.lib, call.facts.unknown_shape(), value.dtype, width=value.width), "iterable", first)
     if not shape.dims:
         return Many(call.unknown("item"))
-    row = Tensor(value.lib, Shape(shape.dims[1:]), value.dtype)
+    row = Tensor(value.lib, Shape(shape.dims[1:]), value.dtype, width=value.width)
     count = shape.dims[0].constant
     if count is not None and count <= MAX_ROWS:
         return (row,) * count

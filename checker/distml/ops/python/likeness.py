@@ -52,7 +52,8 @@ def _cover(call: Call, options: Sequence[Value], name: str) -> Value:
     if len(tensors) == len(options) and len({tensor.lib for tensor in tensors}) == 1:
         dtypes = {tensor.dtype for tensor in tensors}
         shape = common(call, [call.shape(tensor) for tensor in tensors])
-        return Tensor(tensors[0].lib, shape, dtypes.pop() if len(dtypes) == 1 else None)
+        width = tensors[0].agreed(*tensors[1:]).width
+        return Tensor(tensors[0].lib, shape, dtypes.pop() if len(dtypes) == 1 else None, width=width)
     tuples = [option for option in options if isinstance(option, Tup)]
     if len(tuples) == len(options) and len({(len(t.items), t.kind, t.fields) for t in tuples}) == 1:
         columns = zip(*(t.items for t in tuples), strict=True)
@@ -146,7 +147,7 @@ class _Renaming:
         if isinstance(value, Expr):
             return Expr(value.op, self.value(value.left), self.value(value.right))
         if isinstance(value, Tensor):
-            return Tensor(value.lib, self.shape(value.shape), value.dtype, value.parameter)
+            return Tensor(value.lib, self.shape(value.shape), value.dtype, value.parameter, width=value.width)
         if isinstance(value, ShapeSeq):
             return ShapeSeq(self.shape(value.shape), value.lib)
         if isinstance(value, Tup):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.values import Const, Num, Prim, Tensor, Value
+from distml.values import Const, ListRecord, Num, Prim, Ref, ShapeSeq, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from distml.ops.call import Call
 
 ORDER = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 """In arithmetic the higher kind wins."""
@@ -23,6 +25,19 @@ def kind_of(value: Value) -> str | None:
     if isinstance(value, Num):
         return "int"
     return value.kind if isinstance(value, Prim) and value.kind in ORDER else None
+
+
+def element_kind(call: Call, data: Value, depth: int = 0) -> str | None:
+    """The kind of the array that is made of data: an array, a number, or a sequence of them."""
+    record = call.world.record(data) if isinstance(data, Ref) else None
+    if isinstance(data, ShapeSeq):
+        return "int"
+    if isinstance(record, ListRecord) and record.items is None:
+        return None if record.item is None or depth > 8 else element_kind(call, record.item, depth + 1)
+    items = call.items(data) if isinstance(data, Tup) or isinstance(record, ListRecord) else None
+    if items is None or depth > 8:
+        return kind_of(data)
+    return promote(element_kind(call, item, depth + 1) for item in set(items)) if items else "float"
 
 
 def promote(kinds: Iterable[str | None]) -> str | None:

@@ -36,6 +36,7 @@ CHOSEN = ("floats chosen", None)
 DEFAULTS = {
     "torch": {"float": "float32", "int": "int64"},
     "numpy": {"float": "float64", "int": "int64"},
+    "tensorflow": {"float": "float32", "int": "int32", "bool": "bool"},
 }
 """What a library makes of Python's numbers."""
 TYPED = {
@@ -67,8 +68,12 @@ _ALIASES = {
 _OF_A_LIBRARY = {
     "torch": {"float": "float32", "int": "int32", "long": "int64"},
     "numpy": {"float": "float64", "int": "int64", "long": "int64"},
+    "tensorflow": {"float": "float32", "int": "int32"},
 }
-"""What one name means in each: `torch.int` has 32 bits. The types of Python are what NumPy makes of them."""
+"""What one name means in each: `torch.int` has 32 bits. The types of Python, and texts, are what NumPy makes of them, or
+TensorFlow."""
+WITHOUT_BITS = "bool"
+"""For TensorFlow bools are a dtype like the others."""
 BITS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64}
 WEIGHTED: set[str] = set()
 """Layers whose input is as wide as their weights are."""
@@ -76,7 +81,7 @@ WEIGHTED: set[str] = set()
 
 def widened(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> Any:
     """What a rule gave, with what is known of the width of its elements. A dtype among the arguments says it."""
-    law, builds = LAWS.get(call.name), isinstance(result, dict) and call.name in WEIGHTED
+    law, builds = LAWS.get(call.name), isinstance(result, dict)
     if law is None and not builds:
         return result
     dtype = kwargs.get("dtype", NONE)
@@ -84,13 +89,16 @@ def widened(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], resu
         dtype = next((each for each in args if isinstance(each, Lib | Opaque | Const) and asked(call, each)), NONE)
     if builds:
         width = "float32" if dtype == NONE else asked(call, dtype)
+        if width != "float32" and call.name.startswith("keras."):
+            call.world.put(CHOSEN, True)
         return {name: replace(v, width=width) if _is_weight(v) else v for name, v in result.items()}
     return result if law is None else _widened(call, law if dtype == NONE else _chosen_by(dtype), args, kwargs, result)
 
 
 def _widened(call: Call, law: Law, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> Any:
     if isinstance(result, Tensor):
-        if result.width is not None or result.dtype not in ("float", "int") or any(result is arg for arg in args):
+        followed = result.dtype in ("float", "int") or (result.dtype == "bool" and call.lib == "tensorflow")
+        if result.width is not None or not followed or any(result is arg for arg in args):
             return result
         width = law(call, args, kwargs, result)
         return result if width is None or kind_of_width(width) != result.dtype else replace(result, width=width)
@@ -111,13 +119,15 @@ def _is_weight(value: Value) -> bool:
 
 def weighed(call: Call, attrs: Mapping[str, Value], args: Sequence[Value], result: Any) -> Any:
     """What a layer gave, which is as wide as its weights. So must its input be."""
-    weights = (each for name, each in attrs.items() if name == "weight" or _is_weight(each))
-    width = next((width_of(each) for each in weights), None)
-    if width is None or call.name not in WEIGHTED:
-        return result
     input = width_of(args[0]) if args else None
+    if call.name.startswith("keras.") and input is not None:
+        return _widened(call, always("float32"), args, {}, result)  # it converts its input
+    weights = (each for name, each in attrs.items() if name == "weight" or _is_weight(each))
+    width = next((width_of(each) for each in weights), None) if call.name in WEIGHTED else None
+    if width is None:
+        return result
     if input is not None and clash(call, [input, width]):
-        _fail(call, f"the weights are {width}, the input is {input} {call.show(args[0])}", _hint(input, width))
+        _fail(call, f"the weights are {width}, the input is {input} {call.show(args[0])}", _hint(call, input, width))
     return _widened(call, always(width), args, {}, result)
 
 
@@ -127,7 +137,11 @@ def of_one_width(call: Call, tensors: Sequence[Tensor]) -> None:
     other = next((each for each in tensors if first and clash(call, [width_of(first), width_of(each)])), None)
     if first is not None and other is not None:
         told = " and ".join(f"{each.width} {call.show(each)}" for each in (first, other))
-        _fail(call, f"tensors of one dtype are needed, these are {told}", _hint(first.width or "", other.width or ""))
+        _fail(
+            call,
+            f"one dtype is needed, these are {told}",
+            _hint(call, first.width or "", other.width or ""),
+        )
 
 
 def of_64_bits(call: Call, numbers: Tensor, what: str) -> None:
@@ -140,12 +154,27 @@ def of_64_bits(call: Call, numbers: Tensor, what: str) -> None:
 def clash(call: Call, widths: Sequence[str | None]) -> bool:
     """Whether two widths of one kind differ, whatever `autocast` makes of them, where the program chooses no width."""
     found = set(widths)
-    if len(found) < 2 or None in found or len({kind_of_width(each or "") for each in found}) > 1:
+    if len(found) < 2 or None in found or call.world.get(CHOSEN):
         return False
-    return ("float64" in found or not any("float" in (each or "") for each in found)) and not call.world.get(CHOSEN)
+    if call.lib == "tensorflow":
+        return True
+    if len({kind_of_width(each or "") for each in found}) > 1:
+        return False
+    return "float64" in found or not any("float" in (each or "") for each in found)
 
 
-def _hint(*widths: str) -> str:
+def with_float(call: Call, tensor: Tensor, number: Value) -> None:
+    """Fail: TensorFlow takes no float beside integers."""
+    if isinstance(number, Claimed) or call.world.get(CHOSEN):
+        return
+    told = f"the float {number.value}" if isinstance(number, Const) else "a float"
+    message = f"one dtype is needed, these are {tensor.width} {call.show(tensor)} and {told}"
+    _fail(call, message, "convert the tensor: tf.cast(..., tf.float32)")
+
+
+def _hint(call: Call, *widths: str) -> str:
+    if call.lib == "tensorflow":
+        return "convert one of them: tf.cast(...)"
     if "int64" in widths:
         return "convert the other: .long()"
     narrow = min(widths, key=lambda width: BITS[width])
@@ -158,8 +187,8 @@ def _fail(call: Call, message: str, hint: str) -> NoReturn:
 
 
 def kind_of_width(width: str) -> str:
-    """ "float" or "int"."""
-    return "float" if "float" in width else "int"
+    """ "float", "int" or "bool"."""
+    return "float" if "float" in width else "bool" if width == WITHOUT_BITS else "int"
 
 
 def width_of(value: Value | None) -> str | None:
@@ -167,19 +196,25 @@ def width_of(value: Value | None) -> str | None:
     return value.width if isinstance(value, Tensor) and not isinstance(value, Claimed) else None
 
 
+def as_wide(made: Tensor, source: Tensor) -> Tensor:
+    """A tensor with elements of another one."""
+    return made if source.width is None else replace(made, width=source.width)
+
+
 def asked(call: Call, dtype: Value) -> str | None:
     """The width that a dtype stands for."""
     if isinstance(dtype, Opaque):
         known: str | None = call.world.get(("dtype width", dtype))
         return known
+    general = _OF_A_LIBRARY["tensorflow" if call.lib == "tensorflow" else "numpy"]
     if isinstance(dtype, Lib):
         library, _, name = dtype.name.rpartition(".")
-        own = _OF_A_LIBRARY.get(library.partition(".")[0], _OF_A_LIBRARY["numpy"])
+        own = _OF_A_LIBRARY.get(library.partition(".")[0]) or general
     else:
         text = dtype.value if isinstance(dtype, Const) and isinstance(dtype.value, str) else ""
-        name, own = text.lstrip("<=").rpartition(".")[2], _OF_A_LIBRARY["numpy"]
+        name, own = text.lstrip("<=").rpartition(".")[2], general
     found = own.get(name) or _ALIASES.get(name, name)
-    return found if found in BITS else None
+    return found if found in BITS or found == WITHOUT_BITS else None
 
 
 # --- laws ------------------------------------------------------------------------------------
@@ -203,7 +238,11 @@ def same(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result:
 
 
 def _first(args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
-    return given(args, kwargs, 0, "input", "self", "a", "x", "data", "object") or NONE
+    return given(args, kwargs, 0, *_FIRST) or NONE
+
+
+_FIRST = "input self a x data object tensor input_tensor value initial_value features logits t params".split()
+"""What functions call their first parameter."""
 
 
 def counted(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
@@ -243,7 +282,7 @@ def multiplied(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], r
 def joined(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
     """That of all that are joined, where it is one."""
     first = given(args, kwargs, 0, "tensors", "arrays", "tup", "seq")
-    widths = {width_of(part) for part in (None if first is None else _parts(call, first)) or ()}
+    widths = {width_of(part) for part in (None if first is None else parts(call, first)) or ()}
     return widths.pop() if len(widths) == 1 else None
 
 
@@ -324,7 +363,7 @@ def _widest(widths: Sequence[str | None]) -> str | None:
     return found if all(width == found or BITS[width] < BITS[found] for width in known) else None
 
 
-def _parts(call: Call, value: Value) -> list[Tensor] | None:
+def parts(call: Call, value: Value) -> list[Tensor] | None:
     """The tensors that a tuple or list is made of."""
     record = call.world.record(value) if isinstance(value, Ref) else None
     if isinstance(record, ListRecord) and record.items is None:
@@ -343,9 +382,9 @@ def _of_elements(call: Call, data: Value, kind: str) -> str | None:
         return None
     if isinstance(data, Const | Num | Prim):
         return DEFAULTS[call.lib].get(kind)
-    parts = _parts(call, data)
-    if parts is not None:
-        widths = {width_of(part) for part in parts}
+    arrays = parts(call, data)
+    if arrays is not None:
+        widths = {width_of(each) for each in arrays}
         return widths.pop() if len(widths) == 1 else None
     items = call.items(data) if isinstance(data, Tup | Ref) else None
     found = {_of_elements(call, item, kind) for item in items or ()}

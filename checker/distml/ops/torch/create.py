@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, NONE, ONE, ZERO, Call
 from distml.ops.registry import op
 from distml.ops.rules.elements import held, nested, written
-from distml.ops.rules.kinds import kind_of, promote
+from distml.ops.rules.kinds import element_kind, kind_of
 from distml.ops.rules.ranges import range_content, range_kind, range_largest, range_length, spaced
 from distml.ops.rules.sizes import nonnegative, of_items, shape_from
 from distml.ops.rules.strides import require_forward
@@ -115,7 +115,7 @@ def new_empty_strided(call: Call, self: Value, size: Value, stride: Value, *, dt
 @op("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")
 def tensor(call: Call, data: Value, dtype: Value = NONE, **options: Value) -> Value:
     """torch.tensor(data, *, dtype=None): the elements of small lists are remembered."""
-    kind = asked_kind(call, dtype, data_kind(call, data))
+    kind = asked_kind(call, dtype, element_kind(call, data))
     require_forward(call, data)
     shape = call.shape(_read(call, data))
     learned = options.get("requires_grad", FALSE) != FALSE  # an optimizer changes it
@@ -199,19 +199,6 @@ def from_numpy(call: Call, ndarray: Value, **options: Value) -> Value:
 def frombuffer(call: Call, buffer: Value, *, dtype: Value, count: Value = NONE, **options: Value) -> Value:
     """torch.frombuffer(buffer, *, dtype)"""
     return call.tensor([call.symbol("length")], asked_kind(call, dtype, None))
-
-
-def data_kind(call: Call, data: Value, depth: int = 0) -> str | None:
-    """The kind of the tensor that `torch.tensor(data)` makes."""
-    record = call.world.record(data) if isinstance(data, Ref) else None
-    if isinstance(data, ShapeSeq):
-        return "int"
-    if isinstance(record, ListRecord) and record.items is None:
-        return None if record.item is None or depth > 8 else data_kind(call, record.item, depth + 1)
-    items = call.items(data) if isinstance(data, Tup) or isinstance(record, ListRecord) else None
-    if items is None or depth > 8:
-        return kind_of(data)
-    return promote(data_kind(call, item, depth + 1) for item in set(items)) if items else "float"
 
 
 @op("torch.arange")

@@ -13,6 +13,8 @@ from distml.ops.call import NONE, ShapeError
 from distml.ops.registry import layer, op
 from distml.ops.rules.axes import replace_axes
 from distml.ops.rules.dataset import batch_count, batch_size, last_batch, unlike
+from distml.ops.rules.kinds import element_kind
+from distml.ops.rules.widths import as_wide
 from distml.shapes import Dim
 from distml.values import Const, DictRecord, InstanceRecord, Lib, ListRecord, Many, Num, Prim, Ref, Tensor, Tup, Value
 
@@ -77,10 +79,10 @@ def mapped(
 def as_tensor(call: Call, value: Value) -> Tensor | None:
     """A value as a tensor of TensorFlow; None where nothing shows what it is."""
     if isinstance(value, Tensor):
-        return Tensor("tensorflow", value.shape, value.dtype)
+        return Tensor("tensorflow", value.shape, value.dtype, width=value.width)
     record = call.world.record(value) if isinstance(value, Ref) else None
     if isinstance(value, Const | Num | Prim | Many) or isinstance(record, ListRecord):
-        return Tensor("tensorflow", call.shape(value), call.dtype(value))
+        return Tensor("tensorflow", call.shape(value), element_kind(call, value))
     return None
 
 
@@ -104,7 +106,7 @@ def from_tensor_slices(call: Call, tensors: Value, name: Value = NONE) -> Value:
         if size is None:
             return None
         lengths.append((size, tensor))
-        return call.tensor(replace_axes(call, tensor.shape, 0, 1, ()), tensor.dtype)
+        return as_wide(call.tensor(replace_axes(call, tensor.shape, 0, 1, ()), tensor.dtype), tensor)
 
     element = mapped(call, tensors, row)
     for size, tensor in lengths[1:]:
@@ -183,7 +185,7 @@ def batched(call: Call, self: Value, size: Value, drop: Value) -> Value:
     def rows(size: Dim) -> Value | None:
         def row(tensor: Tensor) -> Value:
             shape = call.facts.shape(tensor.shape)
-            return call.tensor(replace_axes(call, shape, 0, 0, (size,)), tensor.dtype)
+            return as_wide(call.tensor(replace_axes(call, shape, 0, 0, (size,)), tensor.dtype), tensor)
 
         return None if element is None else mapped(call, element, row)
 
@@ -223,7 +225,7 @@ def filled(call: Call, element: Value, asked: Value | None) -> Value | None:
         call.facts.shape(tensor.shape) if sizes is None else call.of_rank(tensor.shape, len(sizes), what="an element")
     )
     dims = [_longest(call, dim, None if sizes is None else sizes[at]) for at, dim in enumerate(shape.dims or ())]
-    return call.tensor(dims, tensor.dtype) if shape.dims is not None else None
+    return as_wide(call.tensor(dims, tensor.dtype), tensor) if shape.dims is not None else None
 
 
 def _longest(call: Call, dim: Dim, asked: Value | None) -> Dim:
@@ -316,7 +318,7 @@ def unbatched(call: Call, self: Value) -> Value:
     element = element_of(call, self)
 
     def row(tensor: Tensor) -> Value | None:
-        return call.tensor(replace_axes(call, tensor.shape, 0, 1, ()), tensor.dtype)
+        return as_wide(call.tensor(replace_axes(call, tensor.shape, 0, 1, ()), tensor.dtype), tensor)
 
     return made(call, None if element is None else mapped(call, element, row), None)
 

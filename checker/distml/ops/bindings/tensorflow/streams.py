@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
 from distml.ops.bindings.tensorflow.data import NAME, alike, element_of, filled, filtered, length_of, made, mapped
+from distml.ops.rules.widths import as_wide
 from distml.values import Tensor, Tup, Value
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def bucketed(call: Call, self: Value, shapes: Value, ragged: Value) -> Value:
     batch = call.symbol("batch", 1)
 
     def rows(tensor: Tensor) -> Value:
-        return call.tensor(call.facts.framed((batch,), tensor.shape), tensor.dtype)
+        return as_wide(call.tensor(call.facts.framed((batch,), tensor.shape), tensor.dtype), tensor)
 
     return made(call, None if full is None else mapped(call, full, rows), None)
 

@@ -14,7 +14,7 @@ from distml.ops.call import NONE
 from distml.ops.registry import attribute, op
 from distml.ops.rules.index import indexed, picked
 from distml.ops.rules.index_parts import parse
-from distml.ops.rules.kinds import floating, kind_of, promote
+from distml.ops.rules.kinds import element_kind, floating, kind_of, promote
 from distml.ops.rules.pointwise import elementwise, fits_into, foreign, warn_difference
 from distml.ops.rules.ranks import rank_of
 from distml.ops.semantics import tensors as rules
@@ -31,7 +31,7 @@ _TENSOR = "tensorflow.Tensor"
 
 def constant(call: Call, value: Value, dtype: Value, shape: Value) -> Value:
     """A tensor of what is given; a shape that is asked for too reshapes it, or repeats one number."""
-    kind = asked_kind(call, dtype, kind_of(value))
+    kind = asked_kind(call, dtype, element_kind(call, value))
     own = call.shape(value)
     if call.is_none(shape) is not True:
         return rules.filled(call, shape, kind)
@@ -49,7 +49,7 @@ def variable(call: Call, initial: Value, dtype: Value, shape: Value) -> Value:
     known = call.is_none(shape)
     if not isinstance(initial, Tensor | Const | Num | Prim | Tup | Ref) or not known:
         return call.unranked(asked_kind(call, dtype, None))
-    return Tensor(call.lib, call.shape(initial), asked_kind(call, dtype, kind_of(initial)), parameter=True)
+    return Tensor(call.lib, call.shape(initial), asked_kind(call, dtype, element_kind(call, initial)), parameter=True)
 
 
 bind(constant, "value dtype=None shape=None -name='Const'", "tensorflow.constant")
