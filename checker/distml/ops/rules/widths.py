@@ -81,7 +81,8 @@ WEIGHTED: set[str] = set()
 
 def widened(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> Any:
     """What a rule gave, with what is known of the width of its elements. A dtype among the arguments says it."""
-    law, builds = LAWS.get(call.name), isinstance(result, dict)
+    # JAX has functions of NumPy under their names, and floats of its own.
+    law, builds = LAWS.get(call.name) if call.lib in DEFAULTS else None, isinstance(result, dict)
     if law is None and not builds:
         return result
     dtype = kwargs.get("dtype", NONE)
