@@ -92,7 +92,8 @@ def widened(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], resu
         width = "float32" if dtype == NONE else asked(call, dtype)
         if width != "float32" and call.name.startswith("keras."):
             call.world.put(CHOSEN, True)
-        return {name: replace(v, width=width) if _is_weight(v) else v for name, v in result.items()}
+        weights = result if call.name in WEIGHTED else {}
+        return {**result, **{name: replace(v, width=width) for name, v in weights.items() if _is_weight(v)}}
     return result if law is None else _widened(call, law if dtype == NONE else _chosen_by(dtype), args, kwargs, result)
 
 
