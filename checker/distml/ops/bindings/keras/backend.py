@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 
 from distml.ops.bindings.signature import bind
 from distml.ops.bindings.tensorflow.dtypes import cast
+from distml.ops.call import NONE
+from distml.ops.registry import op
 from distml.ops.rules.kinds import floating, kind_of
 from distml.ops.rules.view import ravel
+from distml.ops.rules.widths import CHOSEN
 from distml.ops.semantics import tensors as rules
 from distml.values import Prim
 
@@ -56,3 +59,12 @@ bind(rules.sizes_of, "x", *_all("shape"))
 bind(cast, "x dtype", *_all("cast"))
 bind(flat, "x", *_all("flatten"))
 bind(small, "", *_all("epsilon"))
+
+
+@op("keras.backend.set_floatx", "keras.config.set_floatx", "keras.mixed_precision.set_global_policy")
+@op("keras.mixed_precision.experimental.set_policy", "keras.config.set_dtype_policy")
+@op("keras.mixed_precision.set_dtype_policy")
+def choose(call: Call, *args: Value, **options: Value) -> Value:
+    """keras.backend.set_floatx("float64") and what else says what floats are from there on"""
+    call.world.put(CHOSEN, True)
+    return NONE

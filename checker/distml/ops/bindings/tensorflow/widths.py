@@ -164,14 +164,8 @@ for _need, _homes, _names in _NEEDS:
     wrong_kinds.add(_need, *spelled(_homes, _names))
 
 
-@op("keras.backend.set_floatx", "keras.config.set_floatx", "keras.mixed_precision.set_global_policy")
-@op(
-    "keras.mixed_precision.experimental.set_policy",
-    "keras.config.set_dtype_policy",
-    "keras.mixed_precision.set_dtype_policy",
-)
-@op("tensorflow.experimental.numpy.experimental_enable_numpy_behavior", "tensorflow.compat.v1.keras.backend.set_floatx")
+@op("tensorflow.experimental.numpy.experimental_enable_numpy_behavior")
 def choose(call: Call, *args: Value, **options: Value) -> Value:
-    """tf.keras.backend.set_floatx("float64") and what else says what floats are"""
+    """TensorFlow converts as NumPy does from there on."""
     call.world.put(rules.CHOSEN, True)
     return NONE
