@@ -26,9 +26,7 @@ from distml.ops import Call, ShapeError
 from distml.ops.dialect import dialect, library_of
 from distml.ops.registry import MANY, find_layer, find_op
 from distml.ops.rules.ranges import rearranged
-from distml.ops.rules.strides import laid_out
-from distml.ops.rules.widths import widened
-from distml.ops.rules.wrong_kinds import require_kinds
+from distml.ops.rules.wrong_kinds import followed
 from distml.values import (
     Bound,
     ClaimedTup,
@@ -318,9 +316,7 @@ def _guarded(
     call = Call(vm, name, lib, text or _subject(vm, node, name))
     try:
         require_tensor(vm, name, function, arguments.args, call.text)
-        args, kwargs = arguments.args, arguments.kwargs
-        result = widened(call, args, kwargs, laid_out(call, args, kwargs, _ruled(call, function, arguments)))
-        require_kinds(call, args, kwargs, result)
+        result = followed(call, arguments.args, arguments.kwargs, _ruled(call, function, arguments))
         return None if is_theirs(vm, call) else result
     except ShapeError as error:
         if not is_theirs(vm, call):

@@ -15,7 +15,8 @@ from distml.ops.rules.index_parts import parse
 from distml.ops.rules.kinds import ORDER, floating, kind_of, promote
 from distml.ops.rules.laws import given
 from distml.ops.rules.pointwise import title
-from distml.ops.rules.widths import of_64_bits, of_one_width
+from distml.ops.rules.strides import laid_out
+from distml.ops.rules.widths import of_64_bits, of_one_width, widened
 from distml.values import NONE, Claimed, Const, Lib, Opaque, Tensor
 
 if TYPE_CHECKING:
@@ -45,6 +46,13 @@ def add(law: Law, *names: str) -> None:
     """Ask this of the functions of these names too."""
     for name in names:
         LAWS[name] = (*LAWS.get(name, ()), law)
+
+
+def followed(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> Any:
+    """What a rule gave, with where its elements lie and how wide they are, where the function takes what it was given."""
+    result = widened(call, args, kwargs, laid_out(call, args, kwargs, result))
+    require_kinds(call, args, kwargs, result)
+    return result
 
 
 def require_kinds(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
