@@ -76,18 +76,9 @@ def run(
             if progress is not None:
                 progress(done, len(found.files))
     in_order = [results[path] for path in found.files]
-    findings = [*found.problems, *_merged(found.files, in_order)]
     lasting = all(result.lasting for result in in_order)
-    if any(finding.code == UNUSED for finding in findings):
-        from distml.engine.settled import settled
-
-        sure = project is None and lasting and parts(config) == WHOLE
-        known = findings if sure else [finding for finding in findings if finding.code != UNUSED]
-        findings = settled(known, UNUSED, found.files, config)
-    if any(finding.code == WIDTHS for finding in findings):
-        from distml.engine.settled import by_default
-
-        findings = by_default(findings, WIDTHS, config)
+    sure = project is None and lasting and parts(config) == WHOLE
+    findings = _standing([*found.problems, *_merged(found.files, in_order)], found.files, config, sure)
     broken = {finding.span.path for finding in findings if finding.code.startswith(UNFINISHED)}
     position = {path: index for index, path in enumerate(found.files)}
     return Report(
@@ -102,6 +93,17 @@ def run(
         whole=lasting,
         tracked=tuple(each for result in in_order for each in result.tracked),
     )
+
+
+def _standing(findings: list[Diagnostic], paths: Sequence[str], config: Config, sure: bool) -> list[Diagnostic]:
+    """The findings that no other file of the project speaks against; `sure` if the run can say so of useless comments."""
+    codes = {finding.code for finding in findings}
+    if codes.isdisjoint((UNUSED, WIDTHS)):
+        return findings
+    from distml.engine.settled import by_default, settled
+
+    known = [finding for finding in findings if sure or finding.code != UNUSED]
+    return by_default(settled(known, UNUSED, paths, config), WIDTHS, config)
 
 
 def _merged(paths: Sequence[str], results: Sequence[FileResult]) -> Iterator[Diagnostic]:
