@@ -29,21 +29,19 @@ def one_more(call: Call, shape: Shape, last: Dim | None) -> Shape:
 
 def look_up(call: Call, input: Value, table: Shape) -> Shape:
     """The rows of a table for every number (torch.nn.functional.embedding)."""
-    _require_inside(call, input, call.facts.axis(table, 0))
+    require_inside(call, input, call.facts.axis(table, 0), "rows, row {} is looked up")
     return one_more(call, call.shape(input), call.facts.axis(table, 1))
 
 
-def _require_inside(call: Call, input: Value, count: Dim | None) -> None:
-    """Numbers that are known lie inside the table (SHP302)."""
-    rows = None if count is None else count.constant
-    if rows is None or not isinstance(input, Tensor):
+def require_inside(call: Call, input: Value, count: Dim | None, what: str, besides: Value = NONE) -> None:
+    """Numbers that are known are less than the count, or the one that may be there besides (SHP302)."""
+    most = None if count is None else count.constant
+    if count is None or most is None or not isinstance(input, Tensor) or input.dtype != "int":
         return
     for item in input.numbers:
         number = call.const(item, int)
-        if isinstance(number, int) and not 0 <= number < rows:
-            call.fail(
-                "SHP302", f"{call.text} has {rows} rows, row {number} is looked up", *call.notes(count or Dim.of(0))
-            )
+        if isinstance(number, int) and not 0 <= number < most and item != besides:
+            call.fail("SHP302", f"{call.text}: there are {most} {what.format(number)}", *call.notes(count))
 
 
 def require_padding_index(call: Call, count: Dim, padding_idx: Value) -> None:

@@ -87,7 +87,7 @@ def widened(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], resu
         return result
     dtype = kwargs.get("dtype", NONE)
     if dtype == NONE:
-        dtype = next((each for each in args if isinstance(each, Lib | Opaque | Const) and asked(call, each)), NONE)
+        dtype = next((each for each in args[1:] if isinstance(each, Lib | Opaque | Const) and asked(call, each)), NONE)
     if builds:
         width = "float32" if dtype == NONE else asked(call, dtype)
         if width != "float32" and call.name.startswith("keras."):
@@ -212,9 +212,10 @@ def asked(call: Call, dtype: Value) -> str | None:
     if isinstance(dtype, Lib):
         library, _, name = dtype.name.rpartition(".")
         own = _OF_A_LIBRARY.get(library.partition(".")[0]) or general
+    elif isinstance(dtype, Const) and isinstance(dtype.value, str):
+        name, own = dtype.value.lstrip("<=").rpartition(".")[2], general
     else:
-        text = dtype.value if isinstance(dtype, Const) and isinstance(dtype.value, str) else ""
-        name, own = text.lstrip("<=").rpartition(".")[2], general
+        return None
     found = own.get(name) or _ALIASES.get(name, name)
     return found if found in BITS or found == WITHOUT_BITS else None
 

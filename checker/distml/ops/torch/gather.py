@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+def _require_places(call: Call, index: Value, shape: Shape, at: int | None) -> None:
+    """The places that are known lie on the axis (SHP302)."""
+    if at is not None and shape.dims and isinstance(index, Tensor):
+        for item in index.numbers:
+            in_bounds(call, item, shape.dims[at], at, shape)
+
+
 @register("gather")
 def gather(
     call: Call, input: Value, dim: Value, index: Value, *, sparse_grad: Value = FALSE, out: Value = NONE
@@ -37,6 +44,7 @@ def gather(
     if picks.size != 0:
         rules.same_rank(call, shape, picks)
         rules.within(call, picks, shape, at, "the index")
+        _require_places(call, index, shape, at)
     return into(call, call.tensor(picks, kind_of(input)), out)
 
 
@@ -48,6 +56,7 @@ def scatter(call: Call, input: Value, dim: Value, index: Value, *args: Value, **
     if picks.size is None or picks.size.is_nonzero:
         rules.same_rank(call, shape, picks)
         rules.within(call, picks, shape, at, "the index")
+        _require_places(call, index, shape, at)
         source = args[0] if args else named.get("src", NONE)
         if isinstance(source, Tensor) and call.shape(source).rank != 0:
             rules.same_rank(call, picks, call.shape(source), "a source")
@@ -113,9 +122,7 @@ def index_select(call: Call, input: Value, dim: Value, index: Value, *, out: Val
     shape = call.shape(input)
     count = _vector_length(call, call.shape(index))
     at = call.axis(dim, shape.rank)
-    if at is not None and shape.head and isinstance(index, Tensor):
-        for item in index.numbers:
-            in_bounds(call, item, shape.head[at], at, shape)
+    _require_places(call, index, shape, at)
     return into(call, call.tensor(rules.selected(call, shape, dim, count), kind_of(input)), out)
 
 

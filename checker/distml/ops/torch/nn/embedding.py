@@ -67,7 +67,9 @@ def embedding_bag(
 def one_hot(call: Call, tensor: Value, num_classes: Value = MINUS_ONE) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html: a new last axis."""
     require_indices(call, tensor)
-    return call.tensor(rules.one_more(call, call.shape(tensor), rules.class_count(call, tensor, num_classes)), "int")
+    count = rules.class_count(call, tensor, num_classes)
+    rules.require_inside(call, tensor, count, "classes, there is a {} among the numbers")
+    return call.tensor(rules.one_more(call, call.shape(tensor), count), "int")
 
 
 def _table(call: Call, num_embeddings: Value, embedding_dim: Value, padding_idx: Value) -> dict[str, Value]:

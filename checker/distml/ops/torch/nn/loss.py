@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from distml.ops.call import FALSE, NONE, ONE, Call
 from distml.ops.registry import op
 from distml.ops.rules import loss as rules
+from distml.ops.rules.embedding import require_inside
 from distml.ops.rules.kinds import if_float
 from distml.shapes import Shape
 from distml.values import Const, Tensor
@@ -18,7 +19,7 @@ from distml.values import Const, Tensor
 if TYPE_CHECKING:
     from distml.values import Value
 
-MEAN = Const("mean")
+MEAN, IGNORED = Const("mean"), Const(-100)
 
 
 @op("torch.nn.functional.mse_loss", "torch.nn.functional.l1_loss")
@@ -173,6 +174,14 @@ def binary_cross_entropy_with_logits(
     return rules.reduced(call, full, reduction, (size_average, reduce), call.dtype(input))
 
 
+def _require_numbers(call: Call, input: Value, target: Value, ignored: Value) -> None:
+    """The numbers of classes are less than there are classes (SHP302)."""
+    scores = call.shape(input)
+    count = call.facts.axis(scores, 0 if scores.rank == 1 else 1)
+    if isinstance(ignored, Const):
+        require_inside(call, target, count, "classes, there is a {} among the numbers", besides=ignored)
+
+
 @op("torch.nn.functional.cross_entropy")
 def cross_entropy(
     call: Call,
@@ -180,13 +189,14 @@ def cross_entropy(
     target: Value,
     weight: Value = NONE,
     size_average: Value = NONE,
-    ignore_index: Value = NONE,
+    ignore_index: Value = IGNORED,
     reduce: Value = NONE,
     reduction: Value = MEAN,
     label_smoothing: Value = NONE,
 ) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html"""
     shape = rules.classes(call, call.shape(input), call.shape(target), call.dtype(target), soft=True)
+    _require_numbers(call, input, target, ignore_index)
     rules.require_class_weight(call, weight, call.shape(input))
     return rules.reduced(call, shape, reduction, (size_average, reduce), call.dtype(input))
 
@@ -198,12 +208,13 @@ def nll_loss(
     target: Value,
     weight: Value = NONE,
     size_average: Value = NONE,
-    ignore_index: Value = NONE,
+    ignore_index: Value = IGNORED,
     reduce: Value = NONE,
     reduction: Value = MEAN,
 ) -> Value:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.nll_loss.html"""
     shape = rules.classes(call, call.shape(input), call.shape(target), call.dtype(target), soft=False)
+    _require_numbers(call, input, target, ignore_index)
     rules.require_class_weight(call, weight, call.shape(input))
     return rules.reduced(call, shape, reduction, (size_average, reduce), call.dtype(input))
 

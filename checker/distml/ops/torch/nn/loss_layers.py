@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from distml.values import Value
 
-MEAN = Const("mean")
+MEAN, IGNORED = Const("mean"), Const(-100)
 LEGACY: dict[str, Value] = {"size_average": NONE, "reduce": NONE, "reduction": MEAN}
 CLASSES: dict[str, Value] = {
     "weight": NONE,
     "size_average": NONE,
-    "ignore_index": NONE,
+    "ignore_index": IGNORED,
     "reduce": NONE,
     "reduction": MEAN,
 }
