@@ -118,12 +118,17 @@ def no_floats(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], re
         )
 
 
+def _own(call: Call, values: Sequence[Value | None]) -> list[Tensor]:
+    """The tensors of the library that is called: beside an array of NumPy, `x @ array` may be NumPy's product."""
+    return [each for each in values if isinstance(each, Tensor) and each.lib == call.lib]
+
+
 def of_one_kind(*places: tuple[int, str]) -> Law:
     """The law that the tensors at these places, or all of them, are of one kind."""
 
     def law(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
         chosen = [given(args, kwargs, place, name) for place, name in places] or [*args, *kwargs.values()]
-        tensors = [each for each in chosen if isinstance(each, Tensor) and _kind(each) in ORDER]
+        tensors = [each for each in _own(call, chosen) if _kind(each) in ORDER]
         other = next((each for each in tensors if _kind(each) != _kind(tensors[0])), None)
         if other is not None:
             told = f"{_told(call, tensors[0])} and {_told(call, other)}"
@@ -138,7 +143,7 @@ def of_one_width_at(*places: tuple[int, str]) -> Law:
 
     def law(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
         chosen = [given(args, kwargs, place, name) for place, name in places] or [*args, *kwargs.values()]
-        of_one_width(call, [each for each in chosen if isinstance(each, Tensor)])
+        of_one_width(call, _own(call, chosen))
 
     return law
 
