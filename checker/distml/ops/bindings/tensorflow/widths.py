@@ -81,9 +81,9 @@ def _counts(value: Value) -> bool:
 
 def one_dtype(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
     """All tensors among the arguments have one dtype; beside integers no number is a float."""
-    values = [*args, *kwargs.values()]
-    if len(values) < 3 and rules.parts(call, values[0]) is not None:
-        values = [*(rules.parts(call, values[0]) or ())]
+    values: list[Value] = []
+    for each in (*args, *kwargs.values()):
+        values += rules.parts(call, each) or [each]
     tensors = [each for each in values if _counts(each) and isinstance(each, Tensor)]
     rules.of_one_width(call, tensors)
     numbers = [each for each in values if not isinstance(each, Tensor) and kind_of(each) == "float"]
