@@ -2,7 +2,7 @@
 
 "expected scalar type Long but found Float", "mean(): could not infer output dtype", "result type Float can't be cast to the
 desired output type Long": the tables of the libraries (`distml.ops.torch.kinds`, `distml.ops.numpy.kinds`) name the functions
-of each law. How wide the numbers are is not followed, and what an annotation alone tells is no kind.
+of each law. What an annotation alone tells is no kind. How wide the numbers are is told by `distml.ops.rules.widths`.
 """
 
 from __future__ import annotations
