@@ -126,11 +126,18 @@ def answered(
     or it does not take these arguments.
     """
     call.name = name
-    try:
-        inspect.signature(rule).bind(call, *args, **kwargs)  # type: ignore[arg-type]
-    except TypeError:  # also of what is no function
+    if rule is None or not binds(rule, call, *args, **kwargs):
         return call.unknown()
-    return rule(call, *args, **kwargs)  # type: ignore[misc, no-any-return]
+    return rule(call, *args, **kwargs)  # type: ignore[no-any-return]
+
+
+def binds(function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+    """Whether Python would bind the arguments."""
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
 
 
 def names() -> tuple[list[str], list[str]]:

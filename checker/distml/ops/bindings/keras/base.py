@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from distml.ops.bindings.signature import arguments, home, parameters
 from distml.ops.bindings.tensorflow.dtypes import asked_kind
 from distml.ops.call import NONE
-from distml.ops.registry import MADE, MANY, attribute, layer, op
+from distml.ops.registry import MADE, MANY, attribute, binds, layer, op
 from distml.ops.semantics.tensors import filled
 from distml.shapes import Dim, Shape
 from distml.values import Const, Tensor, Tup, Value
@@ -109,6 +109,8 @@ def define(
         @staticmethod
         def forward(call: Call, attrs: dict[str, Value], *inputs: Value, **kwargs: Value) -> Value:
             # The input may be given by the name that the layer has for it.
+            if not binds(run, call, attrs, *inputs, **kwargs):
+                return call.unknown()
             result: Value = run(call, attrs, *inputs, **kwargs)
             return result
 
