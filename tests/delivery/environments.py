@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 
@@ -12,7 +12,8 @@ def environment(folder: Path) -> Path:
     """A new environment that has pip alone; the folder of its packages."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
-    found = find_spec("pip")
+    # Asking all finders for pip would keep setuptools from its own distutils in this process for good.
+    found = PathFinder.find_spec("pip")
     assert found is not None and found.origin is not None
     (packages / "pip").symlink_to(Path(found.origin).parent)
     return packages
