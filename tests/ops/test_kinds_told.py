@@ -10,26 +10,21 @@ from typing import Any
 import pytest
 
 from distml.ops import ShapeError, find_op
-from distml.values import Const, ListRecord, Ref, Tensor, Tup
+from distml.values import Const, Tensor
 
 from ops.test_torch_samples import _named, _names
 from ops.torch_oracle import op_db
-from ops.world import ScratchWorld, lift
+from ops.world import ScratchWorld, leaves, lift
 
 pytestmark = pytest.mark.requires("torch")
 
 
 def _differing(world: ScratchWorld, found: Any, real: Any) -> Iterator[str]:
     """What is told wrongly: of bytes nothing is."""
-    made = lift(world, real)
-    if isinstance(found, Tensor) and isinstance(made, Tensor):
-        if found.dtype is not None and found.dtype != made.dtype and "uint8" not in str(real.dtype):
-            yield f"{found.dtype} told, {made.dtype}"
-        return
-    record = world.record(found) if isinstance(found, Ref) else found
-    items = record.items if isinstance(record, Tup | ListRecord) else None
-    for item, part in zip(items or (), real if items else (), strict=False):
-        yield from _differing(world, item, part)
+    for told, part in leaves(world, found, real):
+        made = lift(world, part)
+        if isinstance(made, Tensor) and told.dtype not in (None, made.dtype) and "uint8" not in str(part.dtype):
+            yield f"{told.dtype} told, {made.dtype}"
 
 
 def _told(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[str]:

@@ -15,7 +15,7 @@ import pytest
 from distml.ops import ShapeError, find_op
 from distml.ops.rules.widths import LAWS, widened
 from distml.ops.rules.wrong_kinds import require_kinds
-from distml.values import ListRecord, Ref, Tensor, Tup
+from distml.values import ListRecord, Tensor
 
 from interp.programs import errors_by_function, errors_of
 from ops.frameworks.width_forms import HEAD, statements
@@ -24,22 +24,17 @@ from ops.test_numpy_oracle import AS_USUAL, WORKS, calls, run
 from ops.test_torch_samples import _named, _names
 from ops.torch_oracle import op_db
 from ops.width_ways import programs
-from ops.world import ScratchWorld, lift
+from ops.world import ScratchWorld, leaves, lift
 
 RECORD = json.loads((RECORDS / "widths-tensorflow-2.15.1.json").read_text("utf-8"))
 
 
 def _differing(world: ScratchWorld, found: Any, real: Any) -> Iterator[str | None]:
     """What is told wrongly, None for what is told."""
-    if isinstance(found, Tensor) and hasattr(real, "dtype"):
-        name = str(real.dtype).removeprefix("torch.")
-        if found.width is not None:
-            yield None if found.width == name else f"{found.width} told, {name}"
-        return
-    record = world.record(found) if isinstance(found, Ref) else found
-    items = record.items if isinstance(record, Tup | ListRecord) else None
-    for item, part in zip(items or (), real if items else (), strict=False):
-        yield from _differing(world, item, part)
+    for told, part in leaves(world, found, real):
+        if told.width is not None and hasattr(part, "dtype"):
+            name = str(part.dtype).removeprefix("torch.")
+            yield None if told.width == name else f"{told.width} told, {name}"
 
 
 def _told(name: str, function: Any, args: Any, kwargs: dict[str, Any]) -> Iterator[str | None]:
@@ -132,16 +127,6 @@ def _of_tensorflow(world: ScratchWorld, value: Any) -> Any:
     return replace(made, lib="tensorflow") if isinstance(made, Tensor) else made
 
 
-def _widths(world: ScratchWorld, made: Any, gave: Any) -> Iterator[tuple[str, Any]]:
-    """Each width that is told, and the dtype that the real result has."""
-    if isinstance(made, Tensor) and made.width is not None:
-        yield made.width, gave
-    record = world.record(made) if isinstance(made, Ref) else made
-    items = record.items if isinstance(record, Tup | ListRecord) else None
-    for item, part in zip(items or (), gave if isinstance(gave, list) else (), strict=False):
-        yield from _widths(world, item, part)
-
-
 def test_by_calls_of_tensorflow() -> None:
     known = 0
     for line in RECORD["calls"]:
@@ -158,7 +143,7 @@ def test_by_calls_of_tensorflow() -> None:
         except ShapeError as error:
             assert gave == "raises", (line, error.message)
             continue
-        told = list(_widths(world, made, gave))
+        told = [(each.width, part) for each, part in leaves(world, made, gave) if each.width is not None]
         assert all(one == other for one, other in told) or gave == "raises", (line, told)
         known += bool(told)
     assert known > 200

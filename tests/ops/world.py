@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 from distml.ops import Call, Note, find_layer, find_op
@@ -118,6 +119,17 @@ class ScratchWorld:
         function = find_op(name)
         assert function is not None, f"no op {name}"
         return function(self.begin(name), *args, **kwargs)
+
+
+def leaves(world: ScratchWorld, made: Any, real: Any) -> Iterator[tuple[Tensor, Any]]:
+    """Each tensor that is told, and what is really in its place."""
+    if isinstance(made, Tensor):
+        yield made, real
+        return
+    record = world.record(made) if isinstance(made, Ref) else made
+    items = record.items if isinstance(record, Tup | ListRecord) else None
+    for item, part in zip(items or (), real if items else (), strict=False):
+        yield from leaves(world, item, part)
 
 
 def lift(world: ScratchWorld, value: Any) -> Value:

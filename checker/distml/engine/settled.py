@@ -16,16 +16,12 @@ from distml.diagnostics.model import Diagnostic
 from distml.engine.config import Config
 from distml.engine.discovery import discover
 from distml.source.imports import imports
+from distml.source.libraries import CHOOSES_FLOATS
 from distml.source.notebook import code_of, is_notebook, limit_of
 from distml.source.reading import UnreadableError, read_bytes
 
 _WORD = re.compile(r"\w+")
-_CHOOSES = re.compile(
-    r"\b(?:set_default_dtype|set_default_tensor_type|set_floatx|set_global_policy|set_dtype_policy"
-    r"|experimental_enable_numpy_behavior)\b"
-)
-"""https://docs.pytorch.org/docs/stable/generated/torch.set_default_dtype.html and what came before it; what does so in Keras,
-and lets TensorFlow convert. Their rules are in `distml.ops.torch.context` and `distml.ops.bindings.tensorflow.widths`."""
+_CHOOSING = frozenset(name.rpartition(".")[2] for names in CHOOSES_FLOATS.values() for name in names)
 
 
 def settled(findings: Iterable[Diagnostic], code: str, run: Iterable[str], config: Config) -> list[Diagnostic]:
@@ -36,7 +32,7 @@ def settled(findings: Iterable[Diagnostic], code: str, run: Iterable[str], confi
 
 def by_default(findings: Iterable[Diagnostic], code: str, config: Config) -> list[Diagnostic]:
     """The findings, without those of `code` in projects that choose what floats are by default."""
-    chooses = cache(lambda top: any(_CHOOSES.search(text) for _, text in _texts(top, config)))
+    chooses = cache(lambda top: any(not _CHOOSING.isdisjoint(_WORD.findall(text)) for _, text in _texts(top, config)))
     return [each for each in findings if each.code != code or not chooses(_project(each.span.path, config))]
 
 

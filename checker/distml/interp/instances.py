@@ -320,12 +320,14 @@ def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Argumen
 
 def _cast(vm: Machine, arguments: Arguments) -> Arguments:
     """What a layer of Keras is called on: floats are converted to what its policy says, also those in lists."""
-    values = [replace(each, width=None) if isinstance(each, Tensor) else each for each in arguments.values()]
-    if any(isinstance(each, Ref | Tup) for each in values):
+
+    def converted(value: Value) -> Value:
+        return replace(value, width=None) if isinstance(value, Tensor) else value
+
+    if any(isinstance(each, Ref | Tup) for each in arguments.values()):
         vm.put(CHOSEN, True)
-    count = len(arguments.args)
-    named = dict(zip(arguments.kwargs, values[count:], strict=True))
-    return Arguments(values[:count], named, arguments.open, arguments.rest)
+    named = {name: converted(each) for name, each in arguments.kwargs.items()}
+    return Arguments([converted(each) for each in arguments.args], named, arguments.open, arguments.rest)
 
 
 def _wanted(function: Value, arguments: Arguments, optional: Collection[str]) -> Arguments:

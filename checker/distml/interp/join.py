@@ -320,9 +320,9 @@ def widen_values(vm: Machine, old: Value, new: Value, wild: Wild) -> Value:
     if isinstance(old, Tensor) and isinstance(new, Tensor) and old.lib == new.lib:
         shape = widen_shapes(vm, vm.facts.shape(old.shape), vm.facts.shape(new.shape), wild)
         dtype = old.dtype if old.dtype == new.dtype else None
-        if shape == old.shape and dtype == old.dtype and not old.numbers and old.width == new.width:
+        width = old.agreed(new).width
+        if shape == old.shape and dtype == old.dtype and width == old.width and not old.numbers:
             return old
-        width = old.width if old.width == new.width else None
         return Tensor(old.lib, shape, dtype, width=width, met=objects_of(old, new))
     if isinstance(old, Union) and all(o in old.options for o in alternatives(new)):
         return old

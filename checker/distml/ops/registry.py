@@ -7,6 +7,7 @@ an abstract value or raises `ShapeError` through the call.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -131,10 +132,14 @@ def answered(
     return rule(call, *args, **kwargs)  # type: ignore[no-any-return]
 
 
+_signature = functools.cache(inspect.signature)
+"""Rules are asked again and again."""
+
+
 def binds(function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
     """Whether Python would bind the arguments."""
     try:
-        inspect.signature(function).bind(*args, **kwargs)
+        _signature(function).bind(*args, **kwargs)
     except TypeError:
         return False
     return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.rules import strides as rules
-from distml.ops.rules.laws import NUMPY, given, spelled
+from distml.ops.rules.laws import NUMPY, given, stand
 from distml.ops.rules.pointwise import UFUNCS
 from distml.values import NONE, PACKED, Const, Ref, Tup
 
@@ -58,9 +58,4 @@ LAWS = {
 }
 
 
-def _register() -> None:
-    for law, names in LAWS.items():
-        rules.LAWS.update(dict.fromkeys(spelled(NUMPY, names), law))
-
-
-_register()
+stand(rules.LAWS, NUMPY, LAWS)

@@ -6,7 +6,7 @@ https://numpy.org/doc/stable/user/basics.types.html
 from __future__ import annotations
 
 from distml.ops.rules import widths as rules
-from distml.ops.rules.laws import NUMPY, spelled
+from distml.ops.rules.laws import NUMPY, stand
 from distml.ops.rules.pointwise import UFUNCS
 
 MADE = "zeros ones empty identity full eye arange linspace logspace"
@@ -51,8 +51,7 @@ def _register() -> None:
         rules.of_data: "array asarray asanyarray",
         rules.nothing: "astype",
     }
-    for law, names in laws.items():
-        rules.LAWS.update(dict.fromkeys(spelled(NUMPY, names), law))
+    stand(rules.LAWS, NUMPY, laws)
 
 
 _register()

@@ -8,7 +8,7 @@ from distml.ops.call import ShapeError
 from distml.ops.python.likeness import either
 from distml.ops.registry import find_op
 from distml.ops.rules.strides import require_forward
-from distml.ops.rules.widths import width_of
+from distml.ops.rules.widths import DEFAULTS, as_wide, width_of
 from distml.shapes import Dim, Shape
 from distml.values import (
     NONE,
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from distml.ops.call import Call
 
 MAX_ALTERNATIVES = 6
-WIDE = {"int": "int64", "float": "float64"}
-"""What a batch of Python's numbers is made of."""
 NUMBERS = {"int": "int", "float": "float", "bool": "bool"}
 
 
@@ -58,9 +56,7 @@ def item_of(call: Call, dataset: Value, length: Dim | None = None) -> Value | No
     """What `dataset[i]` is, None when unknown; `i` is less than `length`, where that is known."""
     if isinstance(dataset, Tensor):
         shape = call.shape(dataset)
-        return (
-            None if not shape.dims else Tensor(dataset.lib, Shape(shape.dims[1:]), dataset.dtype, width=dataset.width)
-        )
+        return as_wide(call.tensor(shape.dims[1:], dataset.dtype, dataset.lib), dataset) if shape.dims else None
     record = call.world.record(dataset) if isinstance(dataset, Ref) else None
     if isinstance(record, InstanceRecord):
         index = call.symbol("index", 0, None if length is None else length - 1)
@@ -199,9 +195,9 @@ def collate(call: Call, item: Value, batch: Dim) -> Value:
     if isinstance(item, Num):
         kind = "int"
     if kind in NUMBERS:
-        return Tensor(
-            "torch", Shape((batch,)), NUMBERS[kind], width=None if isinstance(item, Claimed) else WIDE.get(kind)
-        )
+        # Python's numbers become what NumPy makes of them.
+        width = None if isinstance(item, Claimed) else DEFAULTS["numpy"].get(kind)
+        return Tensor("torch", Shape((batch,)), NUMBERS[kind], width=width)
     if kind in ("str", "bytes"):
         return call.world.allocate(ListRecord(None, Prim(kind), batch))
     if isinstance(item, Union):

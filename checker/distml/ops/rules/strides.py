@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from distml.ops.call import Note
 from distml.ops.registry import find_attribute, find_op
 from distml.ops.rules.index_parts import parse
-from distml.ops.rules.laws import given
+from distml.ops.rules.laws import given, of_tensors
 from distml.shapes import Dim, Shape, Symbol
-from distml.values import NONE, PACKED, Const, Lib, ListRecord, Many, Num, Prim, Ref, Slice, Tensor, Tup
+from distml.values import NONE, PACKED, Const, Lib, ListRecord, Num, Prim, Ref, Slice, Tensor, Tup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,20 +40,16 @@ LAWS: dict[str, Law] = {}
 def laid_out(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> Any:
     """What a rule gave, with what is known of where its elements lie."""
     law = LAWS.get(call.name)
-    return result if law is None else _laid(call, law, args, kwargs, result)
+    if law is None:
+        return result
 
+    def laid(tensor: Tensor) -> Tensor:
+        if tensor.strides is not None or any(tensor is arg for arg in args):
+            return tensor
+        strides = law(call, args, kwargs, call.facts.shape(tensor.shape))
+        return tensor if strides is None else replace(tensor, strides=strides)
 
-def _laid(call: Call, law: Law, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> Any:
-    if isinstance(result, Tensor):
-        if result.strides is not None or any(result is arg for arg in args):
-            return result
-        strides = law(call, args, kwargs, call.facts.shape(result.shape))
-        return result if strides is None else replace(result, strides=strides)
-    if isinstance(result, Tup):
-        return replace(result, items=tuple(_laid(call, law, args, kwargs, item) for item in result.items))
-    if isinstance(result, Many):
-        return replace(result, item=_laid(call, law, args, kwargs, result.item))
-    return result
+    return of_tensors(laid, result)
 
 
 def strides_of(call: Call, value: Value) -> tuple[Dim, ...] | None:

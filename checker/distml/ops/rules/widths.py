@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from distml.ops.rules.kinds import ORDER, kind_of
-from distml.ops.rules.laws import given
+from distml.ops.rules.laws import given, of_tensors
 from distml.ops.rules.pointwise import title
-from distml.values import NONE, Claimed, Const, Lib, ListRecord, Many, Num, Opaque, Prim, Ref, Tensor, Tup
+from distml.values import NONE, Claimed, Const, Lib, ListRecord, Num, Opaque, Prim, Ref, Tensor, Tup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -72,9 +72,8 @@ _OF_A_LIBRARY = {
 }
 """What one name means in each: `torch.int` has 32 bits. The types of Python, and texts, are what NumPy makes of them, or
 TensorFlow."""
-WITHOUT_BITS = "bool"
-"""For TensorFlow bools are a dtype like the others."""
 BITS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64}
+BITS |= {"bool": 8}  # for TensorFlow a dtype like the others
 WEIGHTED: set[str] = set()
 """Layers whose input is as wide as their weights are."""
 
@@ -98,17 +97,14 @@ def widened(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], resu
 
 
 def _widened(call: Call, law: Law, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> Any:
-    if isinstance(result, Tensor):
-        followed = result.dtype in ("float", "int") or (result.dtype == "bool" and call.lib == "tensorflow")
-        if result.width is not None or not followed or any(result is arg for arg in args):
-            return result
-        width = law(call, args, kwargs, result)
-        return result if width is None or kind_of_width(width) != result.dtype else replace(result, width=width)
-    if isinstance(result, Tup):
-        return replace(result, items=tuple(_widened(call, law, args, kwargs, item) for item in result.items))
-    if isinstance(result, Many):
-        return replace(result, item=_widened(call, law, args, kwargs, result.item))
-    return result
+    def wide(tensor: Tensor) -> Tensor:
+        followed = tensor.dtype in ("float", "int") or (tensor.dtype == "bool" and call.lib == "tensorflow")
+        if tensor.width is not None or not followed or any(tensor is arg for arg in args):
+            return tensor
+        width = law(call, args, kwargs, tensor)
+        return tensor if width is None or kind_of_width(width) != tensor.dtype else replace(tensor, width=width)
+
+    return of_tensors(wide, result)
 
 
 def _chosen_by(dtype: Value) -> Law:
@@ -139,11 +135,7 @@ def of_one_width(call: Call, tensors: Sequence[Tensor]) -> None:
     other = next((each for each in tensors if first and clash(call, [width_of(first), width_of(each)])), None)
     if first is not None and other is not None:
         told = " and ".join(f"{each.width} {call.show(each)}" for each in (first, other))
-        _fail(
-            call,
-            f"one dtype is needed, these are {told}",
-            _hint(call, first.width or "", other.width or ""),
-        )
+        _fail(call, f"one dtype is needed, these are {told}", _hint(call, first.width or "", other.width or ""))
 
 
 def of_64_bits(call: Call, numbers: Tensor, what: str) -> None:
@@ -190,7 +182,7 @@ def _fail(call: Call, message: str, hint: str) -> NoReturn:
 
 def kind_of_width(width: str) -> str:
     """ "float", "int" or "bool"."""
-    return "float" if "float" in width else "bool" if width == WITHOUT_BITS else "int"
+    return "float" if "float" in width else "bool" if width == "bool" else "int"
 
 
 def width_of(value: Value | None) -> str | None:
@@ -217,7 +209,7 @@ def asked(call: Call, dtype: Value) -> str | None:
     else:
         return None
     found = own.get(name) or _ALIASES.get(name, name)
-    return found if found in BITS or found == WITHOUT_BITS else None
+    return found if found in BITS else None
 
 
 # --- laws ------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from distml.ops.call import UNKNOWN
 from distml.ops.rules.einsum import labels_of
 from distml.ops.rules.index_parts import parse
 from distml.ops.rules.kinds import ORDER, floating, kind_of, promote
-from distml.ops.rules.laws import given
+from distml.ops.rules.laws import given, own
 from distml.ops.rules.pointwise import title
 from distml.ops.rules.strides import laid_out
 from distml.ops.rules.widths import of_64_bits, of_one_width, widened
@@ -118,17 +118,18 @@ def no_floats(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], re
         )
 
 
-def _own(call: Call, values: Sequence[Value | None]) -> list[Tensor]:
-    """The tensors of the library that is called: beside an array of NumPy, `x @ array` may be NumPy's product."""
-    return [each for each in values if isinstance(each, Tensor) and each.lib == call.lib]
+def _tensors(
+    call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], places: Sequence[tuple[int, str]]
+) -> list[Tensor]:
+    """The library's own tensors at these places, or all of them."""
+    return own(call, [given(args, kwargs, place, name) for place, name in places] or [*args, *kwargs.values()])
 
 
 def of_one_kind(*places: tuple[int, str]) -> Law:
     """The law that the tensors at these places, or all of them, are of one kind."""
 
     def law(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
-        chosen = [given(args, kwargs, place, name) for place, name in places] or [*args, *kwargs.values()]
-        tensors = [each for each in _own(call, chosen) if _kind(each) in ORDER]
+        tensors = [each for each in _tensors(call, args, kwargs, places) if _kind(each) in ORDER]
         other = next((each for each in tensors if _kind(each) != _kind(tensors[0])), None)
         if other is not None:
             told = f"{_told(call, tensors[0])} and {_told(call, other)}"
@@ -142,8 +143,7 @@ def of_one_width_at(*places: tuple[int, str]) -> Law:
     """The law that the tensors at these places, or all of them, are equally wide where they are of one kind."""
 
     def law(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
-        chosen = [given(args, kwargs, place, name) for place, name in places] or [*args, *kwargs.values()]
-        of_one_width(call, _own(call, chosen))
+        of_one_width(call, _tensors(call, args, kwargs, places))
 
     return law
 

@@ -10,6 +10,7 @@ from distml.ops.call import NONE, Call
 from distml.ops.registry import attribute, layer, op
 from distml.ops.rules.limits import limits_of
 from distml.ops.rules.widths import CHOSEN
+from distml.source.libraries import CHOOSES_FLOATS
 from distml.values import Const, InstanceRecord, Lib, Prim, Ref, Tup, Value
 
 CONTEXT = "torch.autograd.function.FunctionCtx"
@@ -110,7 +111,7 @@ def unknown(call: Call, *args: Value, **options: Value) -> Value:
     return call.unknown()
 
 
-@op("torch.set_default_dtype", "torch.set_default_tensor_type")
+@op(*CHOOSES_FLOATS["torch"])
 def choose(call: Call, *args: Value, **options: Value) -> Value:
     """torch.set_default_dtype(dtype): what floats are from there on"""
     call.world.put(CHOSEN, True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.rules import strides as rules
-from distml.ops.rules.laws import TORCH, spelled
+from distml.ops.rules.laws import TORCH, stand
 from distml.values import NONE, PACKED, Const, Num, Prim, Ref, Tup
 
 if TYPE_CHECKING:
@@ -113,10 +113,8 @@ FUNCTIONS = {
 
 
 def _register() -> None:
-    for law, names in (FUNCTIONS | VIEWS).items():
-        rules.LAWS.update(dict.fromkeys(spelled(TORCH, names), law))
-    for law, names in LAYERS.items():
-        rules.LAWS.update(dict.fromkeys(spelled(["torch.nn"], names), law))
+    stand(rules.LAWS, TORCH, FUNCTIONS | VIEWS)
+    stand(rules.LAWS, ["torch.nn"], LAYERS)
 
 
 _register()

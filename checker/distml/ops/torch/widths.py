@@ -6,7 +6,7 @@ https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.dtype
 from __future__ import annotations
 
 from distml.ops.rules import widths as rules
-from distml.ops.rules.laws import TORCH, spelled
+from distml.ops.rules.laws import TORCH, spelled, stand
 
 MADE = "arange empty eye full linspace logspace ones rand randint randn randperm tril_indices triu_indices zeros"
 LIKE = """
@@ -76,15 +76,14 @@ FUNCTIONS = {
 
 
 def _register() -> None:
-    for law, names in FUNCTIONS.items():
-        rules.LAWS.update(dict.fromkeys(spelled(TORCH, names), law))
+    stand(rules.LAWS, TORCH, FUNCTIONS)
     for name, width in CASTS.items():
         rules.LAWS[f"torch.Tensor.{name}"] = rules.always(width)
     rules.LAWS["torch.Tensor.numpy"] = rules.same
     for name, width in {**rules.TYPED, "Tensor": "float32"}.items():
         rules.LAWS.update(dict.fromkeys(spelled(["torch", "torch.cuda"], name), rules.always(width)))
     rules.WEIGHTED.update(spelled(["torch.nn"], WEIGHTED))
-    rules.LAWS.update(dict.fromkeys(spelled(["torch.nn"], PLAIN), rules.same))
+    stand(rules.LAWS, ["torch.nn"], {rules.same: PLAIN})
 
 
 _register()

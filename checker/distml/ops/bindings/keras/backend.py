@@ -15,6 +15,7 @@ from distml.ops.rules.kinds import floating, kind_of
 from distml.ops.rules.view import ravel
 from distml.ops.rules.widths import CHOSEN
 from distml.ops.semantics import tensors as rules
+from distml.source.libraries import CHOOSES_FLOATS
 from distml.values import Prim
 
 if TYPE_CHECKING:
@@ -61,9 +62,7 @@ bind(flat, "x", *_all("flatten"))
 bind(small, "", *_all("epsilon"))
 
 
-@op("keras.backend.set_floatx", "keras.config.set_floatx", "keras.mixed_precision.set_global_policy")
-@op("keras.mixed_precision.experimental.set_policy", "keras.config.set_dtype_policy")
-@op("keras.mixed_precision.set_dtype_policy")
+@op(*CHOOSES_FLOATS["keras"])
 def choose(call: Call, *args: Value, **options: Value) -> Value:
     """keras.backend.set_floatx("float64") and what else says what floats are from there on"""
     call.world.put(CHOSEN, True)

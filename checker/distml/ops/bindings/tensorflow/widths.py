@@ -13,16 +13,17 @@ from distml.ops.registry import op
 from distml.ops.rules import widths as rules
 from distml.ops.rules import wrong_kinds
 from distml.ops.rules.kinds import kind_of
-from distml.ops.rules.laws import given, spelled
+from distml.ops.rules.laws import given, own, spelled, stand
 from distml.ops.rules.pointwise import title
-from distml.values import NONE, Tensor
+from distml.source.libraries import CHOOSES_FLOATS
+from distml.values import NONE, Const, Prim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
     from distml.ops.call import Call
-    from distml.values import Value
+    from distml.values import Tensor, Value
 
 _TENSOR = "tensorflow.Tensor"
 _HOMES = ("tensorflow", "tensorflow.math", "tensorflow.nn", "tensorflow.linalg", "tensorflow.random")
@@ -52,14 +53,13 @@ COMPARED = "equal not_equal greater greater_equal less less_equal"
 
 def of_both(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
     """That of the tensors of TensorFlow among the arguments."""
-    tensors = [each for each in (*args, *kwargs.values()) if isinstance(each, Tensor) and _counts(each)]
-    widths = {each.width for each in tensors}
+    widths = {each.width for each in own(call, (*args, *kwargs.values()))}
     return widths.pop() if len(widths) == 1 else None
 
 
 def compared(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
     """Bools, where it is known what one of the tensors is."""
-    return "bool" if any(_counts(each) and rules.width_of(each) for each in (*args, *kwargs.values())) else None
+    return "bool" if any(map(rules.width_of, own(call, (*args, *kwargs.values())))) else None
 
 
 def divided(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
@@ -74,19 +74,14 @@ def joined(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], resul
     return of_both(call, rules.parts(call, first) or (), {}, result)
 
 
-def _counts(value: Value) -> bool:
-    """Whether a value is a tensor of TensorFlow."""
-    return isinstance(value, Tensor) and value.lib == "tensorflow"
-
-
 def one_dtype(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> None:
     """All tensors among the arguments have one dtype; beside integers no number is a float."""
     values: list[Value] = []
     for each in (*args, *kwargs.values()):
         values += rules.parts(call, each) or [each]
-    tensors = [each for each in values if _counts(each) and isinstance(each, Tensor)]
+    tensors = own(call, values)
     rules.of_one_width(call, tensors)
-    numbers = [each for each in values if not isinstance(each, Tensor) and kind_of(each) == "float"]
+    numbers = [each for each in values if isinstance(each, Const | Prim) and kind_of(each) == "float"]
     whole = next((each for each in tensors if "int" in (rules.width_of(each) or "")), None)
     if whole is not None and numbers:
         rules.with_float(call, whole, numbers[0])
@@ -117,8 +112,8 @@ def of_numbers(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], r
 
 
 def _refuse(call: Call, values: Sequence[Value], kinds: tuple[str, ...], needed: str) -> None:
-    for each in values:
-        width = rules.width_of(each) if _counts(each) else None
+    for each in own(call, values):
+        width = rules.width_of(each)
         if width is not None and rules.kind_of_width(width) in kinds and not call.world.get(rules.CHOSEN):
             hint = "convert it: tf.cast(..., tf.float32)"
             call.fail(wrong_kinds.CODE, f"{title(call)}: {needed}, these are {width} {call.show(each)}", hint=hint)
@@ -159,12 +154,12 @@ _NEEDS = (
 )
 
 for _law, _homes, _names in _WIDTHS:
-    rules.LAWS.update(dict.fromkeys(spelled(_homes, _names), _law))
+    stand(rules.LAWS, _homes, {_law: _names})
 for _need, _homes, _names in _NEEDS:
     wrong_kinds.add(_need, *spelled(_homes, _names))
 
 
-@op("tensorflow.experimental.numpy.experimental_enable_numpy_behavior")
+@op(*CHOOSES_FLOATS["tensorflow"])
 def choose(call: Call, *args: Value, **options: Value) -> Value:
     """TensorFlow converts as NumPy does from there on."""
     call.world.put(rules.CHOSEN, True)

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from distml.ops.call import FALSE, NONE, ONE, TRUE, ZERO, Call
 from distml.ops.registry import find_op, layer
-from distml.values import Const
+from distml.ops.torch.nn.loss import IGNORED, MEAN
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from distml.values import Value
 
-MEAN, IGNORED = Const("mean"), Const(-100)
 LEGACY: dict[str, Value] = {"size_average": NONE, "reduce": NONE, "reduction": MEAN}
 CLASSES: dict[str, Value] = {
     "weight": NONE,
