@@ -275,3 +275,28 @@ def test_classes_that_are_looked_up_are_named(way: str) -> None:
     head = "import sys, importlib\nimport hydra\nimport models\nfrom store import make\n"
     after = rewritten_files({"run.py": head + text, "models.py": MODELS})
     assert ("models.py" in after) is (way != "not")
+
+
+TOOLS_UNDER_A_STAR = "def test():\n    print('a test')\n\n\ndef helper():\n    pass\n"
+STARS = {
+    "a function of the script": ("", "def test():\n    return 1\n\n\ntest()\n", False),
+    "a variable": ("", "test = 3\nprint(test)\n", False),
+    "a parameter": ("", "def show(test):\n    return test\n\n\nshow(1)\n", False),
+    "a local variable": ("", "def show():\n    test = 1\n    return test\n\n\nshow()\n", False),
+    "a variable of a loop": ("", "for test in range(2):\n    print(test)\n", False),
+    "a name of an import": ("", "from elsewhere import other as test\ntest()\n", False),
+    "what the star gives": ("", "test()\n", True),
+    "what the star gives to a function": ("", "def show():\n    test()\n\n\nshow()\n", True),
+    "by its own import": ("from tools import test\n", "test()\n", True),
+    "by another name": ("from tools import test as check\n", "check()\n", True),
+    "handed on": ("", "import runner\nrunner.run(test)\n", True),
+}
+
+
+@pytest.mark.parametrize("row", STARS)
+def test_names_under_a_star_are_those_of_the_scope_that_binds_them(row: str) -> None:
+    """`from tools import *` gives a script only what no scope of its own binds."""
+    imported, more, used = STARS[row]
+    text = f"from tools import *\n{imported}" + TRAINS.format(older="", script=SCRIPT_OF_ITS_OWN + more)
+    after = rewritten_files({"run.py": text, "tools.py": TOOLS_UNDER_A_STAR})
+    assert ("tools.py" in after) is used

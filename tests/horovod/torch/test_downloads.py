@@ -6,8 +6,10 @@ that fails leaves nobody waiting.
 
 from __future__ import annotations
 
+import ast
+
 import pytest
-from horovod.torch.programs import outcome, said_by_two
+from horovod.torch.programs import outcome, rewritten, said_by_two
 
 pytestmark = pytest.mark.requires("torch")
 
@@ -84,6 +86,15 @@ WAYS = {
     "tried within": "def load():\n    try:\n        if True:\n            found = MNIST('data', download=True)\n"
     "    except RuntimeError:\n        found = MNIST('data')\n    return found\n\n\ndata = load()",
 }
+LOOPS = {
+    "in a loop": 'sets = {}\nfor part in (True, False):\n    sets[part] = MNIST("data", train=part, download=True)\n'
+    "data = sets[True]",
+    "in two loops": "sets = {}\nfor i in range(2):\n    for part in (True, False):\n"
+    '        sets[i, part] = MNIST("data", train=part, download=True)\ndata = sets[0, True]',
+    "in a loop of a function": "def load():\n    sets = {}\n    for part in (True, False):\n"
+    '        sets[part] = MNIST("data", train=part, download=True)\n    return sets[True]\n\n\ndata = load()',
+}
+WAYS |= LOOPS
 EMPTY = """
 import time
 
@@ -177,3 +188,40 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str]]
 @pytest.mark.parametrize(("way", "fails"), CASES)
 def test_one_downloads_and_the_others_wait(way: str, fails: bool, told: dict[str, tuple[str, str]]) -> None:
     assert "ended" in told[f"{way}, {fails}"][0]
+
+
+UNPACKED = """import tarfile, os
+archives = {name: tarfile.open(name) for name in ("a.tar", "b.tar")}
+for name in archives:
+    archives[name].extractall("data")
+data = [(float(i), float(i)) for i in range(16)]
+"""
+CONVERTED = """
+def convert(name):
+    with open(name + ".txt", "w") as file:
+        file.write("1")
+
+
+for name in ("a", "b"):
+    convert(name)
+assert [open(name + ".txt").read() for name in ("a", "b")] == ["1", "1"]
+data = [(float(i), float(i)) for i in range(16)]
+"""
+
+
+@pytest.mark.parametrize("made", [*LOOPS.values(), UNPACKED, CONVERTED], ids=[*LOOPS, "unpacked", "converted"])
+def test_all_wait_once_for_what_a_loop_makes(made: str) -> None:
+    """No iteration has a wait of its own where a loop does nothing else."""
+    after = rewritten(PROGRAM.format(made=made), "ddp")
+    loops = [each for each in ast.walk(ast.parse(after)) if isinstance(each, ast.For)]
+    assert "dist.barrier()" in after
+    assert not any("barrier" in ast.unparse(each) for each in loops)
+
+
+def test_a_loop_that_does_more_waits_in_each_iteration() -> None:
+    """What is read in the iteration must be there."""
+    made = CONVERTED.replace("    convert(name)\n", '    convert(name)\n    assert open(name + ".txt").read() == "1"\n')
+    loops = [
+        each for each in ast.walk(ast.parse(rewritten(PROGRAM.format(made=made), "ddp"))) if isinstance(each, ast.For)
+    ]
+    assert any("barrier" in ast.unparse(each) for each in loops)

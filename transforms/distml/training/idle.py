@@ -89,11 +89,10 @@ def _named(tree: ast.AST, apart: set[ast.AST], program: Program) -> list[tuple[U
     """The names that a part of a program reads, those in functions `apart` left out, with the module whose they are, and what it
     calls by whatever name: `getattr(models, name)()`.
 
-    A name that stands alone is of its own module, unless that imports it, or all there is in another.
+    A name that stands alone is what its module binds; one that no scope binds is of any module of which it imports all there is.
     """
     names: list[tuple[Unit | None, str] | ast.AST] = []
     unit = program.unit(tree)
-    own = None if unit.starred else unit
     imported = _imported(program, unit)
     waiting = [*ast.iter_child_nodes(tree)]
     while waiting:
@@ -102,7 +101,11 @@ def _named(tree: ast.AST, apart: set[ast.AST], program: Program) -> list[tuple[U
             continue
         waiting += ast.iter_child_nodes(node)
         if isinstance(node, ast.Name):
-            names.append((None, imported[node.id]) if node.id in imported else (own, node.id))
+            owner = unit.lexical.owner_at(node.id, node)
+            if node.id in imported or owner is None:
+                names.append((None, imported.get(node.id, node.id)))
+            elif owner is unit.tree:
+                names.append((unit, node.id))
         elif isinstance(node, ast.Attribute):
             names += [(None, node.attr)] if not _of_library(node, program) else []
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):

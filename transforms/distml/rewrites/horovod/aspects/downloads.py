@@ -97,13 +97,23 @@ def _run_by_one(statements: Iterable[ast.stmt], start: Start, plan: Plan) -> Non
         plan.local.update(local)
         for each in local:
             plan.patch(each).guard(each, f"{plan.world(each).local_rank} == 0", _NOTE)
+    for _, last in _groups(_whole_loops(statements, plan.program), plan.program):
         plan.patch(last).after(last, _wait(start, plan.world(last)), _NOTE)
+
+
+def _whole_loops(statements: Iterable[ast.stmt], program: Program) -> list[ast.stmt]:
+    """The statements, with each loop that holds nothing but some of them in their place: who waits, waits once for all of it."""
+    found = dict.fromkeys(statements)
+    above = {each for each in map(program.parent, found) if isinstance(each, ast.For)}
+    whole = [each for each in above if found.keys() >= {*each.body, *each.orelse}]
+    rest = [each for each in found if program.parent(each) not in whole]
+    return _whole_loops([*rest, *whole], program) if whole else rest
 
 
 def _run_by_one_first(statements: Collection[ast.stmt], start: Start, plan: Plan) -> None:
     """Local rank 0 runs these, and then all others do."""
     outermost = [each for each in statements if not _runs_in(each, statements, plan.program)]
-    for first, last in _groups(outermost, plan.program):
+    for first, last in _groups(_whole_loops(outermost, plan.program), plan.program):
         plan.local.update(_between(first, last, plan.program))
         world = plan.world(first)
         patch = plan.patch(first)
