@@ -149,6 +149,8 @@ HEARD = frozenset(
     {"os.popen", *(f"subprocess.{each}" for each in "run check_output Popen getoutput getstatusoutput".split())}
 )
 """What runs a command whose output a program reads: it may read any file that it is told."""
+RUN = frozenset({"os.system", *(f"subprocess.{each}" for each in "run call check_call".split())})
+"""What runs a command: it may read or write any file that it is told."""
 _TRAINING = frozenset({"fit", "fit_generator"})
 """Methods that call back what may write files."""
 _SPELLED = re.compile(r"(tensorflow\.)(?:keras\.|compat\.v1\.)|horovod\.tensorflow\.keras\.")
@@ -172,12 +174,16 @@ _LOADS = frozenset("load_weights restore flow_from_directory".split())
 """Those that read one."""
 _NAMES = frozenset(
     name.rpartition(".")[2]
-    for name in (*WRITES, *_LOOKS, *_OPENS, *_PATH_WRITES, *_PATH_LOOKS, *_SAVES, *_LOADS, *_TRAINING, *HEARD)
-) - {"run"}
-"""The last names of all that touches files, but for one that many objects have."""
+    for name in (*WRITES, *_LOOKS, *_OPENS, *_PATH_WRITES, *_PATH_LOOKS, *_SAVES, *_LOADS, *_TRAINING, *HEARD, *RUN)
+) - {"run", "call"}
+"""The last names of all that touches files, but for those that many objects have."""
 
 
-_FILLS = _NAMES - _TRAINING - frozenset("makedirs mkdir touch remove unlink rename replace rmtree rmdir move".split())
+_FILLS = (
+    _NAMES
+    - _TRAINING
+    - frozenset("makedirs mkdir touch remove unlink rename replace rmtree rmdir move system check_call".split())
+)
 """Without those of what makes no file with something in it."""
 FILES = {name: where for name, where in WRITES.items() if name.rpartition(".")[2] in _FILLS}
 """What writes a whole file, and by which argument it is told which."""
@@ -196,8 +202,8 @@ def by_function(name: str, given: Given, named: Named) -> list[tuple[str, bool]]
     name = _SPELLED.sub(_usual, name)
     if name in _OPENS:
         return _told(name, [(_argument(0, _OPENS[name], given, named), _to_write(_argument(1, "mode", given, named)))])
-    if name in HEARD:
-        return [(_any(given), False)]
+    if name in HEARD | RUN:
+        return [(_any(given), writes) for writes in (False, True) if name in RUN or not writes]
     found = [
         (_argument(*table[name], given, named), writes)
         for table, writes in ((_LOOKS, False), (WRITES, True))

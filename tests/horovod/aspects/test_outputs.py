@@ -355,6 +355,8 @@ BARS = {
     "rich.progress.Progress": "disable=hvd.rank() != 0",
     "alive_progress.alive_bar": "disable=hvd.rank() != 0",
     "fastprogress.progress_bar": "display=hvd.rank() == 0",
+    "progressbar.ProgressBar": 'fd=sys.stderr if hvd.rank() == 0 else open(os.devnull, "w")',
+    "progressbar.progressbar": 'fd=sys.stderr if hvd.rank() == 0 else open(os.devnull, "w")',
     "keras.utils.Progbar": "verbose=1 if hvd.rank() == 0 else 0",
     "tensorflow.keras.utils.Progbar": "verbose=1 if hvd.rank() == 0 else 0",
     "keras.utils.generic_utils.Progbar": "verbose=1 if hvd.rank() == 0 else 0",

@@ -72,6 +72,8 @@ OTHERS = {
     "another folder": ("model.save_weights('run/net.h5')", "names = os.listdir('data')"),
     "a folder that is there": ("model.save('run/net.h5', True)", "there = os.path.exists('run')"),
     "a folder under a name": ("model.save(os.path.join(run, 'net.h5'), True)", "there = os.path.exists(run)"),
+    "another name of a command": ("os.system('cp net.h5 best.h5')", "model.load_weights('begin.h5')"),
+    "a longer name of a command": ("os.system('cp net.h5 best.h5')", "x = np.load('t.h5')"),
     "a longer name": ("np.savetxt('told.txt', x)", "told = subprocess.check_output(['wc', 'untold.txt'])"),
     "another number's name": ("model.save_weights(f'net{len(x)}.h5')", "other.load_weights(f'begin{len(y)}.h5')"),
 }
@@ -88,6 +90,13 @@ SAME = {
         "model.fit(x, y, callbacks=[keras.callbacks.ModelCheckpoint('net.h5')])",
         "told = subprocess.check_output(['ls', 'net.h5'])",
     ),
+    "what a command writes": ("os.system('cp -r net.h5 best.h5')", "model.load_weights('best.h5')"),
+    "what a command is told in a list": (
+        "subprocess.call(['mv', 'net.h5', 'best.h5'])",
+        "model.load_weights('best.h5')",
+    ),
+    "what a command moves away": ("os.system('rm -f net.h5')", "there = os.path.exists('net.h5')"),
+    "a command that runs": ("subprocess.run(['cp', 'a.npy', 'x.npy'], check=True)", "x = np.load('x.npy')"),
     "what a command puts out": ("np.savetxt('told.txt', x)", "told = subprocess.check_output(['wc', 'told.txt'])"),
 }
 IMPORTS = "import json\nimport os\nimport subprocess\nimport sys\n\nrun = sys.argv[1]\n"
@@ -103,6 +112,18 @@ def test_nobody_waits_for_another_file(way: str) -> None:
 def test_all_wait_for_the_same_file(way: str) -> None:
     written, read = SAME[way]
     assert f"{WAIT}\n{read}" in rewritten(f"{IMPORTS}model.fit(x, y)\n{written}\n{read}")
+
+
+MADE = ["np.save(path, model.predict(x))", "np.savetxt(path, model.predict(x))", "os.system('touch ' + path)"]
+
+
+@pytest.mark.parametrize("call", MADE)
+def test_what_one_process_of_each_machine_makes_it_makes_whole(call: str) -> None:
+    """Rank 0 of all would leave the other machines without the file."""
+    text = f"{IMPORTS}path = 'told.npy'\nmodel.fit(x, y)\nif not os.path.exists(path):\n    {call}\nx = np.load(path)"
+    found = rewritten(text)
+    assert f"    {call}\n".replace("x))", "x, verbose=1 if hvd.rank() == 0 else 0))") in found
+    assert "on_rank_zero(np" not in found and "if hvd.local_rank() == 0:" in found
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ class Library(NamedTuple):
     told: str = ""
     """Bars that are told of each step."""
     option: str = "disable"
-    """The parameter that hides a bar, and what it is given on each rank; nothing where there is none."""
+    """The parameter that hides a bar, and what it is given on each rank: `0` says ranks, `1` other things."""
     shown: str = "{0.rank} != 0"
 
     @property
@@ -40,7 +40,12 @@ LIBRARIES = (
     Library("rich.progress", "track", told="Progress"),
     Library("alive_progress", "alive_it", told="alive_bar"),
     Library("fastprogress", "progress_bar", option="display", shown="{0.first}"),
-    Library("progressbar", "progressbar ProgressBar", option=""),
+    Library(
+        "progressbar",
+        "progressbar ProgressBar",
+        option="fd",
+        shown='{1[sys.stderr]} if {0.first} else open({1[os.devnull]}, "w")',
+    ),
     Library("keras.utils", told="Progbar", option="verbose", shown="1 if {0.first} else 0"),
 )
 BARS = frozenset(name for each in LIBRARIES for name in each.around.split())

@@ -16,6 +16,7 @@ from distml.rewrites.horovod.aspects.destinations import makes_picture, opens_to
 from distml.rewrites.horovod.aspects.during import since_training
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import helper
+from distml.rewrites.horovod.aspects.spelling import Spelled
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.rewrites.patch import Patch
 from distml.source.nodes import walk
@@ -96,7 +97,7 @@ _OWN_FOLDER = re.compile(r"tempfile\.(?!gettemp)")
 _CSV = frozenset({"csv.writer", "csv.DictWriter"})
 _BAR = Note("progress shown by rank 0", "the bars of several ranks would overwrite each other", "rank-zero-output")
 _TRACK = Note("tracked by rank 0", "every rank would begin a run of its own", "rank-zero-output")
-_QUIET = [(each.bars, each.option, each.shown, _BAR) for each in LIBRARIES if each.option] + [
+_QUIET = [(each.bars, each.option, each.shown, _BAR) for each in LIBRARIES] + [
     (re.compile(pattern), keyword, value, note)
     for pattern, keyword, value, note in (
         (r"wandb\.init", "mode", 'None if {0.first} else "disabled"', _TRACK),
@@ -440,7 +441,7 @@ def _made_quiet(call: ast.Call, plan: Plan) -> None:
     for pattern, keyword, value, note in _QUIET:
         if any(map(pattern.fullmatch, names)):
             if keyword not in given and None not in given and started(plan, call):
-                plan.patch(call).keyword(call, keyword, value.format(plan.world(call)), note)
+                plan.patch(call).keyword(call, keyword, value.format(plan.world(call), Spelled(plan, call)), note)
             return
     _shared_folder(call, plan)
 

@@ -12,7 +12,15 @@ import re
 
 from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.during import since_training
-from distml.rewrites.horovod.aspects.outputs import COMMANDS, guard, guarded, kind_of, private, run_by_one
+from distml.rewrites.horovod.aspects.outputs import (
+    COMMANDS,
+    guard,
+    guarded,
+    kind_of,
+    on_each_machine,
+    private,
+    run_by_one,
+)
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.notes import WRITTEN
 from distml.rewrites.horovod.plan import Plan
@@ -61,4 +69,4 @@ def _moves(call: ast.Call, plan: Plan) -> bool:
         return False
     if call.func in plan.patch(call).requests.expressions:  # rank 0 alone runs it already
         return False
-    return started(plan, call) and since_training(call, plan)
+    return started(plan, call) and since_training(call, plan) and not on_each_machine(call, plan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from distml.rewrites.horovod.aspects.anchors import anchor_of
 from distml.rewrites.horovod.aspects.setup import behind_start
@@ -40,6 +41,17 @@ def spell(plan: Plan, node: ast.AST, path: str, at_start: bool = False) -> str:
     if found:
         return min(found, key=lambda each: each.count("."))
     return _added(plan, node, unit, path)
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """What the file of a node calls the things of libraries, by their paths, for templates: `{0[os.devnull]}`."""
+
+    plan: Plan
+    node: ast.AST
+
+    def __getitem__(self, path: str) -> str:
+        return spell(self.plan, self.node, path)
 
 
 def _imported(unit: Unit, line: int) -> dict[str, None]:

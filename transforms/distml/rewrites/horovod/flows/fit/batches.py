@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeGuard
 
 from distml.rewrites.horovod.aspects import tf_data
 from distml.rewrites.horovod.aspects.dealing import deal, deal_rounds, draw_own
-from distml.rewrites.horovod.aspects.origins import computed_from, origins
+from distml.rewrites.horovod.aspects.origins import computed_from, origins, parameter, wholes
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows import session_steps
 from distml.rewrites.horovod.flows.fit import seeds
@@ -31,8 +31,8 @@ from distml.training.around import Looping, loops_around, owner_of, returned
 from distml.training.callers import Reach
 from distml.training.callsites import argument_for, is_range
 from distml.training.program import Program
-from distml.training.syntax import names_in, nodes_in, values_given
-from distml.training.values import Constant, Function, Instance
+from distml.training.syntax import closure, names_in, nodes_in, values_given
+from distml.training.values import Box, Constant, Function, Instance
 
 _START = Note(
     "ranks start from the weights of rank 0",
@@ -149,12 +149,24 @@ def _divide(plan: Plan, group: list[Given]) -> None:
 
 
 def _draw_apart(plan: Plan, outer: Looping) -> None:
-    """Let the turns of a loop draw something else on each rank, unless batches are dealt out that are drawn in turns."""
+    """Let the turns of a loop draw something else on each rank, unless batches are dealt out that are drawn in turns.
+
+    They begin to in front of the outermost loop that leads to it: a loop within that would draw the same each time.
+    """
     program = plan.program
-    given = (Given(call, program) for call in calls(program, "train_on_batch"))
-    inputs = [node for each in given for name in ("x", "y") if (node := each.one(name)) is not None]
-    if not seeds.drawn(_taken(inputs, program), program):
-        seeds.differ(plan, _anchor(outer))
+    steps = [*calls(program, "train_on_batch")]
+    inputs = [node for call in steps for name in ("x", "y") if (node := Given(call, program).one(name)) is not None]
+    data = (loop.iter for call in steps for loop in loops_around(call, program) if isinstance(loop, ast.For))
+    made = (call for each in data for call in _makings(each, program))
+    if not seeds.drawn([*_taken(inputs, program), *made], program):
+        around = [each for each in _leading(outer, program) if plan.may_change(each)]
+        seeds.differ(plan, _anchor(around[-1]))
+
+
+def _leading(loop: Looping, program: Program) -> list[Looping]:
+    """A loop and those that lead to it, the outermost last."""
+    chain = frames(_anchor(loop), [], program)
+    return [loop, *(each for frame in chain for each in loops_around(frame.node, program))]
 
 
 def _places(source: ast.expr, outer: Looping, program: Program) -> Iterator[ast.expr]:
@@ -216,11 +228,13 @@ def _deal(plan: Plan, counted: _Counted, outer: Looping, inputs: list[ast.expr],
     order = [each for each in cuts if _moves(each, loop, program)]
     noise = seeds.noise(outer, sources, computed_from(order, program), program)
     seeds.agree(plan, sources, apart=noise)
-    if seeds.orders(program, outer, computed_from(order, program)):
+    inner, outermost = (leading := _leading(outer, program))[:-1], leading[-1]
+    scopes = [*(program.function(each) or each for each in inner), outermost]
+    if any(seeds.orders(program, each, computed_from(order, program)) for each in scopes):
         for call in noise:
             draw_own(plan, call, DEALT)
     else:
-        seeds.differ(plan, _anchor(outer))
+        seeds.differ(plan, _anchor(outermost))
 
 
 def _picked(plan: Plan, cut: ast.expr, outer: Looping, inner: Looping) -> None:
@@ -329,24 +343,40 @@ def _generated(plan: Plan, node: ast.expr) -> bool:
 
     Raises `Refuse` where a model carries what it has seen into the next batch of a series.
     """
-    program = plan.program
-    for call in walk(node):
-        makers = program.functions(call.func) if isinstance(call, ast.Call) else []
-        if not isinstance(call, ast.Call) or not makers:
-            continue
-        given = values_given(call)
-        arrays = [each for each in given if is_array(each, program)]
-        if arrays and all(_cuts_samples(maker) for maker in makers):
+    program, made = plan.program, _makings(node, plan.program)
+    for call in (each for each in made if each not in plan.divided):
+        plan.divided.add(call)
+        arrays = [each for each in values_given(call) if is_array(each, program)]
+        if arrays and all(map(_cuts_samples, program.functions(call.func))):
             divide(plan, call, *arrays)
-            return True
-        if arrays:
-            if any(carries_state(program, unit) for unit in program.units.values()):
-                what = "this model carries state from batch to batch, and which samples follow each other is not known"
-                raise Refuse("HVD213", program.statement(call), what, "give every rank a part of the series of its own")
-            deal(plan, call, DEALT)
-            seeds.agree(plan, [call])
-            return True
-    return False
+            continue
+        if any(carries_state(program, unit) for unit in program.units.values()):
+            what = "this model carries state from batch to batch, and which samples follow each other is not known"
+            raise Refuse("HVD213", program.statement(call), what, "give every rank a part of the series of its own")
+        deal(plan, call, DEALT)
+        seeds.agree(plan, [call])
+    return bool(made)
+
+
+def _makings(use: ast.expr, program: Program) -> list[ast.Call]:
+    """The calls by which the program makes the generators that something is, or goes around: here, or for a function that is
+    given them.
+    """
+
+    def makes(node: ast.expr) -> TypeGuard[ast.Call]:
+        made = (value.node for value in program.of(node) if isinstance(value, Box))
+        return isinstance(node, ast.Call) and any(isinstance(each, ast.FunctionDef) for each in made)
+
+    def behind(node: ast.expr) -> list[ast.expr]:
+        if makes(node):
+            return []
+        function = parameter(node, program) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.Name) and isinstance(function, ast.FunctionDef) and not origins(node, program):
+            given = (argument_for(call, function, node.id, program) for call in program.calling(function))
+            return [each for each in given if each is not None]
+        return values_given(node) if isinstance(node, ast.Call) else wholes(node, program)
+
+    return [each for each in closure([use], behind) if makes(each)]
 
 
 def _cuts_samples(maker: ast.AST) -> bool:
@@ -376,6 +406,8 @@ def _dealt(plan: Plan, inputs: list[ast.expr], outer: Looping) -> bool:
             plan.patch(held).after(made[0].statement, code, DEALT)
             seeds.agree(plan, [held])
             done = True
+        else:
+            done = _generated(plan, held) or done
     return done
 
 
