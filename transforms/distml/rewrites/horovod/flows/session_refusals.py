@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects import environments
 from distml.rewrites.horovod.flows.session_frames import frames
@@ -22,7 +24,7 @@ from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import elements, is_false, is_literal, method_name, nodes_in, values_given
-from distml.training.values import Callable, Foreign
+from distml.training.values import Callable, Constant, Foreign
 
 _ASSIGNS = frozenset({"assign", "assign_sub"})
 _TWO = 2
@@ -31,6 +33,13 @@ _TRAINERS = re.compile(
     r"|tensorflow\.contrib\.learn\.(Experiment|learn_runner\.run|\w+\.learn_runner\.run)"
 )
 _OWN = re.compile(r"tensorflow\.(?!models\.|examples\.)")
+_BY_NAME = re.compile(
+    r"(tensorflow\.(.*\.)?|.*\.)(get_operation_by_name|get_tensor_by_name|as_graph_element|get_collection)\(\)(\[.*\])?"
+)
+"""What a graph is asked for by its name."""
+_SEEN = frozenset({"builtins", "tensorflow", "keras", "numpy", "?", *sys.stdlib_module_names})
+"""The libraries that run no step that they are given, and what is not known at all."""
+_CALL_RUN = "call `run` of the session with the operation"
 
 
 @remembered
@@ -79,40 +88,51 @@ def unfollowed(program: Program) -> list[Refuse]:
 
 
 def _made_elsewhere(program: Program) -> list[Refuse]:
-    """Loops that run an operation for its effect which nothing in the files makes; and the reverse."""
+    """Loops that run an operation for its effect which nothing in the files makes; and the reverse, with what may run it."""
     if not any(_is_session(call, program) for call in program.calls):
         return []
-    if updates(program):
-        chosen = program.calls_of("importlib.import_module", "builtins.__import__")
-        return [] if graph_of(program).runs else [_imported_by_name(call) for call in chosen]
+    made = updates(program)
+    if made and graph_of(program).runs:
+        return []
+    chosen = program.calls_of("importlib.import_module", "builtins.__import__") if made else []
+    what = "cannot determine which module this is, and no other runs the steps that the optimizers of the program make"
+    found = [Refuse("HVD205", call, what, "import the module by its name") for call in chosen]
+    return [*found, *_run_for_effect(program), *(_handed_on(made, program) if made else ())][:1]
+
+
+def _run_for_effect(program: Program) -> Iterator[Refuse]:
+    """Operations that a loop runs and nobody knows, or that the graph is asked for by a name."""
+    for call in (each for each in program.calls if method_name(each) == "run" and any(loops_around(each, program))):
+        fetched = argument(call, 0, "fetches") or next(iter(call.args), None)
+        for part in elements(fetched) if fetched is not None else ():
+            texts = (value.value for value in program.of(part) if isinstance(value, Constant))
+            named = program.matches(part, _BY_NAME) or any(isinstance(each, str) for each in texts)
+            named = named or isinstance(part, ast.Starred)
+            prepares = isinstance(part, ast.Attribute) and part.attr == "initializer"
+            if not prepares and _for_effect(part, call, program) and (named or _unseen(part, program)):
+                what = f"cannot determine which optimizer makes `{ast.unparse(part)}`"
+                yield Refuse("HVD205", part, what, "give the file that makes it as well")
+
+
+def _handed_on(made: list[ast.Call], program: Program) -> Iterator[Refuse]:
+    """Where something else is given the way to run operations, or one that trains: what it runs cannot be seen."""
+    for node in program.nodes(ast.Attribute):
+        above = program.parent(node)
+        called = isinstance(above, ast.Call) and above.func is node
+        if (node.attr == "run" and not called) or node.attr in ("make_callable", "partial_run"):
+            if _is_session(node.value, program):
+                yield Refuse("HVD205", node, f"cannot determine what `{ast.unparse(node)}` runs", _CALL_RUN)
     for call in program.calls:
-        if method_name(call) == "run" and any(loops_around(call, program)):
-            fetched = argument(call, 0, "fetches")
-            for part in elements(fetched) if fetched is not None else ():
-                if _for_effect(part, call, program) and _unseen(part, program):
-                    return [
-                        Refuse(
-                            "HVD205",
-                            part,
-                            f"cannot determine which optimizer makes `{ast.unparse(part)}`",
-                            "give the file that makes it as well",
-                        )
-                    ]
-    return []
+        roots = {name.partition(".")[0] for name in program.names(call.func)}
+        given = (value for each in values_given(call) for value in program.of(each) if isinstance(value, Foreign))
+        if roots and roots.isdisjoint(_SEEN) and any(value.node in made for value in given):
+            yield Refuse(
+                "HVD205", call, f"cannot determine what `{ast.unparse(call.func)}` does with the step", _CALL_RUN
+            )
 
 
-def _imported_by_name(call: ast.Call) -> Refuse:
-    return Refuse(
-        "HVD205",
-        call,
-        "cannot determine which module this is, and no other runs the steps that the optimizers of the program make",
-        "import the module by its name",
-    )
-
-
-def _is_session(call: ast.Call, program: Program) -> bool:
-    names = {f"{name}()" for name in program.names(call.func)}
-    return any(kind.fullmatch(name) for kind in (SESSION, MONITORED, SUPERVISED) for name in names)
+def _is_session(node: ast.expr, program: Program) -> bool:
+    return any(program.matches(node, kind) for kind in (SESSION, MONITORED, SUPERVISED))
 
 
 def _for_effect(part: ast.expr, run: ast.Call, program: Program) -> bool:
