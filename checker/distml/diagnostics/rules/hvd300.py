@@ -174,7 +174,7 @@ class OutputNotMoved(Rule):
 
     ## What it finds
     A checkpoint whose path is used for more than being printed. Any other file that all ranks write at once after they
-    have trained.
+    have trained. A question (`input`) in a program of TensorFlow that not all ranks come to: each asks it for itself.
 
     ## Why it matters
     All ranks write to the same place at the same time, and the file may be corrupted.

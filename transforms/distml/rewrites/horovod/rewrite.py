@@ -22,7 +22,7 @@ from distml.rewrites.horovod.aspects import (
 )
 from distml.rewrites.horovod.aspects.setup import set_up
 from distml.rewrites.horovod.certify import certify
-from distml.rewrites.horovod.flows import flows
+from distml.rewrites.horovod.flows import asked, flows
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.plan import Flow, Loop, Plan, Refuse, Remark, Start
 from distml.rewrites.model import Rewritten
@@ -38,7 +38,7 @@ STARTS: dict[str, tuple[Start, ...]] = {
 
 _STEPS: tuple[Callable[[Plan], None], ...] = (
     *(devices.visible, orders.alike, downloads.once, helpers.read_again, outputs.on_rank_zero, inner.by_rank_zero),
-    *(pictures.by_rank_zero, helpers.by_rank_zero, hdf5.first_only, opened.apart),
+    *(pictures.by_rank_zero, helpers.by_rank_zero, hdf5.first_only, opened.apart, asked.in_tensorflow),
 )
 """What is planned for every program, when the loops of all flows are."""
 

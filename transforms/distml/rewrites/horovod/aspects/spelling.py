@@ -107,6 +107,12 @@ def module_of(call: ast.expr, program: Program) -> str:
     return tensorflow_at(call, program) or "tf"
 
 
+def horovod_of(plan: Plan, node: ast.AST) -> str:
+    """How the file of a node reaches `horovod.tensorflow`, which hands objects on: its module for Keras does not."""
+    alone = all(loop.start == "keras" for loop in plan.loops)
+    return spell(plan, node, "horovod.tensorflow", at_start=True) if alone else plan.world(node).module
+
+
 @remembered
 def tensorflow_at(call: ast.AST, program: Program) -> str | None:
     """The same; None where the file imports none."""

@@ -18,6 +18,9 @@ from distml.training.around import block_of
 
 _CALLS = 4
 """So many calls are followed back."""
+_BRANCHES = (ast.If, ast.While, ast.Try)
+_APART = (ast.Try, ast.Lambda, ast.IfExp, ast.comprehension, ast.AsyncFunctionDef, ast.ClassDef)
+"""Whose parts may be come to by some ranks only, or at other times."""
 _WAITS = {"tensorflow": "broadcast_object(None)", "keras": 'allreduce(0, name="written")'}
 """How all ranks wait for each other where no session is needed for it."""
 _IN_SESSION = ".broadcast_object(None, session="
@@ -45,13 +48,21 @@ def all_come_to(node: ast.AST, plan: Plan, uniform: Uniform, depth: int = _CALLS
     for below, above in plan.program.around(node):
         if isinstance(above, ast.FunctionDef):
             return _all_call(above, plan, uniform, depth)
-        if isinstance(above, ast.Lambda | ast.IfExp | ast.comprehension | ast.AsyncFunctionDef | ast.ClassDef):
+        asked = _conditions(below, above)
+        beside = depth == _CALLS and isinstance(above, _BRANCHES) and _comes_with_training(below, plan)
+        if not beside and (asked is None or not all(map(uniform.holds, asked))):
             return False
-        beside = depth == _CALLS and _comes_with_training(below, plan)
-        if isinstance(above, ast.If | ast.While | ast.Try) and not beside:
-            if isinstance(above, ast.Try) or not uniform.holds(above.test):
-                return False
     return True
+
+
+def _conditions(node: ast.AST, within: ast.AST) -> list[ast.expr] | None:
+    """What decides whether who comes to something comes to a part of it; None where that cannot be told."""
+    if isinstance(within, ast.BoolOp):
+        return within.values[: [*map(id, within.values)].index(id(node))]
+    if isinstance(within, ast.If | ast.While):
+        return [] if isinstance(within, ast.If) and node is within.test else [within.test]
+    first = isinstance(within, ast.Try) and node is within.body[0]
+    return None if isinstance(within, _APART) and not first else []
 
 
 def _comes_with_training(node: ast.AST, plan: Plan) -> bool:

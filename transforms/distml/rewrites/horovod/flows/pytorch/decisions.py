@@ -10,10 +10,9 @@ from __future__ import annotations
 import ast
 import re
 
-from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.batches import Batches
-from distml.rewrites.horovod.aspects.outputs import is_pause
 from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.flows.asked import ask, questions
 from distml.rewrites.horovod.flows.pytorch.spelling import Spelling
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
@@ -39,7 +38,6 @@ _MEAN = Note(
     "a schedule that follows a metric must see the same one on every rank",
     "average-metric",
 )
-_ASKED = Note("input read by rank 0", "the other ranks have no terminal", "agree-on-decisions")
 _PLATEAU = re.compile(r"torch\.optim\.lr_scheduler\.ReduceLROnPlateau\(\)")
 _OTHERWISE = frozenset(
     {"StopIteration", "KeyboardInterrupt", "ImportError", "ModuleNotFoundError", "NameError", "AttributeError"}
@@ -61,7 +59,7 @@ class Decisions:
 
     def _changes(self) -> list[ast.AST]:
         """What changes weights, or what they will be set to, or the rate, and what all ranks are told."""
-        found: list[ast.AST] = [*self._questions()]
+        found: list[ast.AST] = [*questions(self.program)]
         for call in self.program.calls:
             name = called(call, self.program)
             scheduled = name == "step" and any("lr_scheduler" in n for n in self.program.names(call.func))
@@ -97,15 +95,8 @@ class Decisions:
 
     def ask(self) -> None:
         """Have rank 0 ask a person, and tell all ranks the answer."""
-        for call in self._questions():
-            if started(self.plan, call):
-                asked = self.spelling.first(call, f"{{}} if {self.plan.world(call).first} else None")
-                self.plan.patch(call).wrap(call, asked, _ASKED)
-
-    def _questions(self) -> list[ast.Call]:
-        """The calls that ask a person, and whose answer is read: all ranks are told it, so all must come to the question."""
-        asking = (each for each in self.program.calls if "builtins.input" in self.program.names(each.func))
-        return [each for each in asking if not is_pause(each, self.program)]
+        for call in questions(self.program):
+            ask(self.plan, call, self.spelling.first)
 
     def name_caught(self) -> None:
         """Name the exceptions that are caught around steps: a rank that goes on without them leaves the others waiting."""
