@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from distml.rewrites.horovod.options import Options
 from distml.rewrites.horovod.tree import survey
 from distml.source.project import Project
@@ -171,3 +173,48 @@ def test_a_script_that_only_evaluates_a_graph_goes_on_alone() -> None:
         found = survey([*overlay], Options(), Project("/nowhere", overlay=overlay), overlay, texts=False)
         changed = {location for outcome in found.outcomes for location in outcome.plan.changed}
         assert changed == {"/nowhere/train.py", "/nowhere/net.py"}
+
+
+GPUS = """import torch
+from train import Net, train
+
+if __name__ == "__main__":
+    torch.distributed.init_process_group("nccl")
+    train()
+"""
+KERAS = """import numpy as np
+from tensorflow import keras
+
+
+def made():
+    net = keras.Sequential([keras.layers.Dense(1, input_shape=(4,))])
+    net.compile("sgd", "mse")
+    return net
+
+
+def train(net):
+    net.fit(np.ones((64, 4)), np.ones((64, 1)))
+
+
+if __name__ == "__main__":
+    train(made())
+"""
+TOWERS = """import numpy as np
+from tensorflow import keras
+from train import made
+
+if __name__ == "__main__":
+    net = keras.utils.multi_gpu_model(made(), gpus=2)
+    net.compile("sgd", "mse")
+    net.fit(np.ones((64, 4)), np.ones((64, 1)))
+"""
+
+
+@pytest.mark.parametrize(("script", "other"), [(TRAIN, GPUS), (KERAS, TOWERS)])
+def test_what_is_refused_of_one_script_hides_no_training_of_another(script: str, other: str) -> None:
+    texts = {"/nowhere/train.py": script.encode(), "/nowhere/several.py": other.encode()}
+    project = Project("/nowhere", overlay=texts)
+    found = survey([*texts], Options(), project, texts, texts=False)
+    changed = {location for outcome in found.outcomes for location in outcome.plan.changed}
+    assert changed == {"/nowhere/train.py"}
+    assert [each.code for outcome in found.outcomes for each in outcome.plan.refusals] == ["HVD201"]

@@ -112,3 +112,42 @@ def test_one_of_which_nothing_is_averaged_is_refused(compiled: str) -> None:
     found = outcome(GIVEN.format(compile=compiled) + other)
     assert not [*found.files]
     assert {each.code for each in found.plan.refusals} == {"HVD205"}
+
+
+AGAIN = """\
+import numpy as np
+import tensorflow as tf
+
+x, y = np.ones((64, 4)), np.ones((64, 1))
+
+
+class Net:
+    def __init__(self):
+        self.model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+
+    def compile(self, optimizer="adam"):
+        self.model.compile(optimizer, "mse")
+
+
+net = Net()
+{compiled}
+net.model.fit(x, y)
+"""
+COMPILED = {
+    "an object, again and again": "opt = tf.keras.optimizers.SGD(0.5)\nfor turn in range(3):\n    net.compile(opt)",
+    "a name": 'for turn in range(3):\n    net.compile("sgd")',
+    "either": 'opt = tf.keras.optimizers.SGD(0.5)\nnet.compile("sgd")\nnet.compile(opt)\nnet.compile(opt)',
+    "made there": "net.compile()\nnet.compile(tf.keras.optimizers.SGD(0.5))\nnet.compile(tf.keras.optimizers.Adam(0.5))",
+}
+
+
+@pytest.mark.parametrize("way", COMPILED)
+def test_a_rate_is_scaled_once_however_often_a_model_is_compiled(way: str) -> None:
+    found = outcome(AGAIN.format(compiled=COMPILED[way]))
+    assert not found.plan.warnings and not found.plan.refusals
+    (file,) = found.files.values()
+    made = COMPILED[way].count("(0.5)")
+    assert file.source.count("(0.5 * hvd.size())") == made
+    scaled = "    if isinstance(optimizer, str):\n            optimizer_2.learning_rate = optimizer_2.learning_rate * hvd.size()"
+    assert (scaled in file.source) is (made > 0 or "if isinstance" in file.source)
+    assert file.source.count("hvd.DistributedOptimizer") == 1

@@ -47,3 +47,43 @@ def test_one_that_is_read_runs_everywhere() -> None:
     text = PROGRAM.format(base="CSVLogger", kind="Own", given="'log.csv'", kept="batch", read="print(held.seen)")
     (file,) = outcome(text).files.values()
     assert "held = Own('log.csv')\n" in file.source
+
+
+DRIVEN = """\
+import numpy as np
+from tensorflow import keras
+
+x, y = np.ones((64, 4)), np.ones((64, 1))
+model = keras.Sequential([keras.layers.Dense(1, input_shape=(4,))])
+model.compile("sgd", "mse")
+
+
+class Run:
+    def __init__(self):
+        self.held = {made}
+        self.held.set_model(model)
+
+    def train(self):
+        for i in range(8):
+            loss = model.train_on_batch(x[i * 8 : i * 8 + 8], y[i * 8 : i * 8 + 8])
+            self.held.{event}(i, {{"loss": loss}})
+
+
+Run().train()
+"""
+EVENTS = ["on_epoch_end", "on_batch_end", "on_train_batch_end"]
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("base", ["TensorBoard", "CSVLogger"])
+def test_one_that_the_program_calls_itself_runs_on_rank_zero(base: str, event: str) -> None:
+    made = f"keras.callbacks.{base}({GIVEN[base]})"
+    found = outcome(DRIVEN.format(made=made, event=event))
+    (file,) = found.files.values()
+    assert f"self.held = {made} if hvd.rank() == 0 else keras.callbacks.Callback()" in file.source
+    assert [each.code for each in found.plan.warnings] == ["HVD313"]
+
+
+def test_one_that_decides_is_called_by_all() -> None:
+    (file,) = outcome(DRIVEN.format(made="keras.callbacks.EarlyStopping()", event="on_epoch_end")).files.values()
+    assert "self.held = keras.callbacks.EarlyStopping()\n" in file.source

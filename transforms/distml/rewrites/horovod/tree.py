@@ -323,7 +323,7 @@ def _holds(outcome: Outcome, source: SourceFile) -> bool:
         return False
     unit = plan.program.units[source.location]
     trained = any(plan.program.unit(each.node) is unit for each in plan.loops) and not _is_script(unit, plan)
-    return unit in plan.program.roots or trained or bool(plan.refusals) or "__main__" not in source.text
+    return unit in plan.program.roots or trained or "__main__" not in source.text
 
 
 def _only_uses(outcome: Outcome, others: list[Outcome]) -> bool:
@@ -331,7 +331,7 @@ def _only_uses(outcome: Outcome, others: list[Outcome]) -> bool:
     runs = [
         each for each in others if each is not outcome and _trained(each) >= _trained(outcome) and _runs_training(each)
     ]
-    return bool(runs) and not _runs_training(outcome)
+    return bool(runs) and not outcome.plan.refusals and not _runs_training(outcome)
 
 
 def _trained(outcome: Outcome) -> set[str]:
@@ -362,7 +362,8 @@ def _entangled(outcomes: list[Outcome]) -> tuple[Outcome, Outcome] | None:
     """Two programs of which one would change a file that the other trains with too."""
     for one in outcomes:
         for other in outcomes:
-            if one is not other and other.plan.loops and set(one.plan.changed) & set(other.plan.program.units):
+            trains = other.plan.loops and not other.plan.refusals  # what is refused stays as it is
+            if one is not other and trains and set(one.plan.changed) & set(other.plan.program.units):
                 return one, other
     return None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,7 +22,7 @@ from distml.source.nodes import walk
 from distml.training.around import returned
 from distml.training.callsites import argument, positional, settings_of
 from distml.training.program import Program
-from distml.training.syntax import closure, is_false, is_given, is_literal, values_given
+from distml.training.syntax import closure, is_false, is_given, is_literal, names_in, values_given
 from distml.training.values import Callable, Class, Foreign, Function, Instance, Value, Values
 
 _NOTE = Note(
@@ -52,7 +52,8 @@ _DEFAULTS = {
 
 _RATES = ("learning_rate", "lr")
 _OPTIMIZER = re.compile(
-    r"(keras\.optimizers|tensorflow\.(train|keras\.optimizers))\.(\w+\.)*[A-Z]\w*\(\)|keras\.(Model|Sequential)\(\)(\.\w+\(\))*\.optimizer"
+    r"(keras\.optimizers|tensorflow\.(train|keras\.optimizers))\.(\w+\.)*[A-Z]\w*\(\)"
+    r"|keras\.((Model|Sequential)\(\)(\.\w+\(\))*|callbacks\.[\w.]+\(\)\.model)\.optimizer"
 )
 _VARIABLES = frozenset({"tensorflow.Variable()", "keras.backend.variable()"})
 _SETTING = frozenset({"assign", "assign_add", "assign_sub"})
@@ -277,6 +278,27 @@ def scale_settings(plan: Plan) -> None:
     for place, rate in list(settings(plan.program)):
         if plan.may_change(place):
             scale(plan, rate)
+
+
+def set_by_batch(plan: Plan, rate: ast.expr, counter: ast.AST, told: Iterable[str] = ()) -> None:
+    """Say where a rate is set with each step, by what a loop, function or class counts or is `told`: ranks take fewer."""
+    counted = {*told}
+    for node in walk(counter):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            counted.add(ast.unparse(node.target))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "assign_add":
+            counted.add(ast.unparse(node.func.value))
+    counted |= names_in(counter.target) if isinstance(counter, ast.For) else set()
+    sources = (each for each in plan.program.sources(rate) if isinstance(each, ast.Name | ast.Attribute))
+    if plan.options.shard != "none" and any(
+        n in counted or n.endswith(".iterations") for n in map(ast.unparse, sources)
+    ):
+        plan.warn(
+            "HVD311",
+            rate,
+            "this rate is set for each batch, and a rank has fewer of them: what it counts was not divided",
+            f"divide the numbers of batches in it by {plan.world(rate).size}",
+        )
 
 
 def not_found(plan: Plan, node: ast.expr) -> None:

@@ -14,7 +14,7 @@ from distml.training.values import Foreign
 
 _SHOWN = re.compile(
     r"tensorflow\.(contrib\.)?summary\.\w+|keras\.utils\.(\w+\.)*Progbar\(\)\.(update|add)"
-    r"|(wandb|mlflow|comet_ml|neptune)\..*\.?log\w*"
+    r"|(wandb|mlflow|comet_ml|neptune)\..*\.?log\w*|keras\.callbacks\.(\w+\.)*(TensorBoard|CSVLogger|RemoteMonitor)\(\)\.on_\w+"
     r"|progress\.(bar|spinner|counter)\.\w+\(\)\.(next|goto|finish|update|writeln|write)"
     r"|matplotlib\.[\w.()\[\]]+\.(plot|semilog[xy]|loglog|errorbar|step|fill_between|bar|barh|title|suptitle|set_title|text|annotate)"
 )

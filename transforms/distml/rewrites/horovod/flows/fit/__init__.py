@@ -84,6 +84,8 @@ def _whole(plan: Plan) -> None:
             continue
         optimizers.distribute(plan, _module(plan, call), call)
     rates.scale_settings(plan)
+    callbacks.driven(plan)
+    callbacks.set_rates(plan)
     guarded = shown.on_rank_zero(plan)
     for method in SHOWING:
         for call in (each for each in calls(program, method) if each not in guarded):

@@ -13,16 +13,16 @@ from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.intervals import fewer
 from distml.rewrites.horovod.aspects.outputs import kind_of, private
-from distml.rewrites.horovod.aspects.rates import scale_results
+from distml.rewrites.horovod.aspects.rates import scale_results, set_by_batch, settings
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows.fit import stopping, vocabularies
 from distml.rewrites.horovod.flows.fit.judging import Judgment, judged
 from distml.rewrites.horovod.flows.fit.models import Given, literal
 from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
-from distml.training.callsites import argument
+from distml.training.callsites import argument, positional
 from distml.training.program import Program
-from distml.training.syntax import closure, is_false, is_literal, values_given
+from distml.training.syntax import closure, is_false, is_literal, method_name, receiver_of, values_given
 from distml.training.values import Box, Callable, Class, Constant, Foreign, Instance, Value
 
 _FRONT = Note(
@@ -46,6 +46,8 @@ _FLOOR = Note(
 )
 _KERAS = "keras.callbacks."
 _WRITERS = ("ModelCheckpoint", "TensorBoard", "CSVLogger", "RemoteMonitor", "ProgbarLogger")
+_EVENTS = re.compile(r"set_model|on_(train|epoch|batch|test|predict)_\w+")
+_BATCH = re.compile(r"on_(train_)?batch_(begin|end)")
 _SCHEDULE = re.compile(r"keras\.optimizers\.schedules\.\w+\(\)")
 _WRITING_LIBRARIES = re.compile(
     r"wandb\..*|tqdm\.keras\.\w+\(\)|keras_tqdm\..*|livelossplot\..*|mlflow\..*|neptune\w*\..*|comet_ml\..*|clearml\..*"
@@ -69,8 +71,34 @@ def arrange(plan: Plan, module: str, arguments: Given) -> None:
             plan.patch(call).keyword(call, "callbacks", f"[{', '.join(front)}]", _FRONT)
     for node in held:
         _in_front(plan, node, front)
-        for value in _members(node, plan.program):
-            _see_to(plan, value, node)
+        members = [*_members(node, plan.program)]
+        known = {value.node for value in members if isinstance(value, Foreign) and _is_callback(value.name)}
+        for value in members:  # what several stars may bring is what one of them is known to have
+            if not isinstance(value, Foreign) or value.node not in known or _is_callback(value.name):
+                _see_to(plan, value, node)
+
+
+def driven(plan: Plan) -> None:
+    """Let the callbacks that write, and that the program itself calls in a loop of its own, do nothing on the other ranks."""
+    program = plan.program
+    told = (call for call in program.calls if _EVENTS.fullmatch(method_name(call) or ""))
+    held = (each for call in told for each in program.of(receiver_of(call)) if isinstance(each, Foreign))
+    for value in dict.fromkeys(held):
+        made, name = value.node, value.name.removesuffix("()")
+        writes = name.startswith(_KERAS) and name.rpartition(".")[2] in _WRITERS
+        if writes and isinstance(made, ast.Call) and plan.may_change(made):
+            if not plan.patch(made).requests.expressions.get(made):
+                on_rank_zero(plan, made)
+
+
+def set_rates(plan: Plan) -> None:
+    """Name the rates that callbacks set in each batch by a count of their own."""
+    program = plan.program
+    for place, rate in settings(program):
+        method = program.function(place)
+        owner = program.parent(method) if method is not None else None
+        if isinstance(method, ast.FunctionDef) and isinstance(owner, ast.ClassDef) and _BATCH.fullmatch(method.name):
+            set_by_batch(plan, rate, owner, positional(method)[1:2])
 
 
 def _warm_up(plan: Plan, module: str, arguments: Given) -> str:

@@ -254,11 +254,15 @@ class _Placing:
                 not_found(plan, node)
             made = found
         else:
-            name = patch.free("optimizer")
-            code = f"{name} = {found.format(ast.unparse(node))}"
-            code += f"\n{name}.learning_rate = {name}.learning_rate * {plan.world(node).size}"
-            patch.before(statement, code, _NOTE)
-            made = name
+            name = made = patch.free("optimizer")
+            text = ast.unparse(node)
+            scaled = f"{name}.learning_rate = {name}.learning_rate * {plan.world(node).size}"
+            own = [value.node for value in values if isinstance(value, Foreign) and _is_optimizer(value)]
+            if own and len(own) + len(strings) >= len(values):  # what the program makes is scaled there, once
+                for each in own:
+                    self._inside().place(each)  # type: ignore[arg-type]
+                scaled = f"if isinstance({text}, str):\n    {scaled}"
+            patch.before(statement, f"{name} = {found.format(text)}\n{scaled}", _NOTE)
         patch.wrap(node, f"{self._module}.DistributedOptimizer({made})" if self._averaging else made, _NOTE)
 
 

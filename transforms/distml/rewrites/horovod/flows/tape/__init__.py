@@ -20,12 +20,10 @@ from distml.rewrites.horovod.flows.tape import (
 )
 from distml.rewrites.horovod.flows.tape.updates import Update, updates
 from distml.rewrites.horovod.plan import Loop, Plan, Refuse
-from distml.source.nodes import walk
 from distml.training.around import loops_around, owner_of
 from distml.training.callsites import argument
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import names_in
 from distml.training.values import Class
 
 
@@ -67,39 +65,19 @@ def _raise_rates(group: list[Update], plan: Plan) -> None:
             rates.not_found(plan, update.optimizer)
         for call in made:
             rates.scale_optimizer(plan, call)
-        if plan.options.shard != "none":
-            _warn_of_rates(plan, update.call)
+        _warn_of_rates(plan, update.call)
     plan.once(rates.scale_settings)
 
 
 def _warn_of_rates(plan: Plan, step: ast.AST) -> None:
-    """Say where a rate is set with each step, by a count of them: ranks take fewer."""
+    """Say where a rate is set with each step, by a count of them."""
     program = plan.program
     around = next(loops_around(step, program), None), program.function(step)
-    counted = _counted(around[0] or around[1])
     for place, rate in rates.settings(program):
         here = next(loops_around(place, program), None), program.function(place)
-        parts = {ast.unparse(each) for each in program.sources(rate) if isinstance(each, ast.Name | ast.Attribute)}
-        if here == around and any(each in counted or each.endswith(".iterations") for each in parts):
-            plan.warn(
-                "HVD311",
-                rate,
-                "this rate is set for each batch, and a rank has fewer of them: what it counts was not divided",
-                f"divide the numbers of batches in it by {plan.world(rate).size}",
-            )
-
-
-def _counted(owner: ast.AST | None) -> set[str]:
-    """What a loop or function counts: what it adds to, and what its turns are numbered by."""
-    found: set[str] = set()
-    for node in walk(owner) if owner is not None else ():
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-            found.add(ast.unparse(node.target))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "assign_add":
-            found.add(ast.unparse(node.func.value))
-        elif isinstance(node, ast.For) and node is owner:
-            found |= names_in(node.target)
-    return found
+        counter = around[0] or around[1]
+        if here == around and counter is not None:
+            rates.set_by_batch(plan, rate, counter)
 
 
 def _same_data(whole: list[Update], plan: Plan) -> None:
