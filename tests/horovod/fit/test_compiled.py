@@ -150,4 +150,10 @@ def test_a_rate_is_scaled_once_however_often_a_model_is_compiled(way: str) -> No
     assert file.source.count("(0.5 * hvd.size())") == made
     scaled = "    if isinstance(optimizer, str):\n            optimizer_2.learning_rate = optimizer_2.learning_rate * hvd.size()"
     assert (scaled in file.source) is (made > 0 or "if isinstance" in file.source)
+    starred = outcome(
+        "from keras.callbacks import *\nfrom keras.optimizers import *\n"
+        + AGAIN.format(compiled=COMPILED[way].replace("tf.keras.optimizers.", ""))
+    )
+    (file,) = starred.files.values()
+    assert file.source.count("(0.5 * hvd.size())") == made
     assert file.source.count("hvd.DistributedOptimizer") == 1

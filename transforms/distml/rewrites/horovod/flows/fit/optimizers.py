@@ -257,9 +257,9 @@ class _Placing:
             name = made = patch.free("optimizer")
             text = ast.unparse(node)
             scaled = f"{name}.learning_rate = {name}.learning_rate * {plan.world(node).size}"
-            own = [value.node for value in values if isinstance(value, Foreign) and _is_optimizer(value)]
-            if own and len(own) + len(strings) >= len(values):  # what the program makes is scaled there, once
-                for each in own:
+            own = {value.node for value in values if isinstance(value, Foreign) and _is_optimizer(value)}
+            if own and all(isinstance(v, Constant) or (isinstance(v, Foreign) and v.node in own) for v in values):
+                for each in own:  # what the program makes is scaled there, once
                     self._inside().place(each)  # type: ignore[arg-type]
                 scaled = f"if isinstance({text}, str):\n    {scaled}"
             patch.before(statement, f"{name} = {found.format(text)}\n{scaled}", _NOTE)
