@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from distml.interp.findings import fail
+from distml.interp.library import QUESTIONS
 from distml.interp.machine import Handler, PathEnd
 from distml.interp.one_value import asked
 from distml.interp.recording import note_raised
@@ -183,7 +184,9 @@ def _draws(vm: Machine, test: ast.expr) -> bool:
 
 _RANDOM = ("random.", "numpy.random.", "torch.rand")
 _UNKNOWN = (Opaque, Expr, Num, Union, ShapeSeq, Claimed)
-_OF_TYPES = frozenset("isinstance issubclass hasattr callable".split())
+_OF_TYPES = frozenset(
+    {*(f"builtins.{name}" for name in ("isinstance", "issubclass", "hasattr", "callable")), *QUESTIONS}
+)
 
 
 def _asks_unseen(vm: Machine, callee: ast.expr) -> bool:
@@ -198,4 +201,4 @@ def _asks_unseen(vm: Machine, callee: ast.expr) -> bool:
     if not isinstance(function, Lib):
         return False
     known = vm.language.special(function.name) is not None or find_op(function.name) is not None
-    return not known or function.name.removeprefix("builtins.") in _OF_TYPES
+    return not known or function.name in _OF_TYPES

@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from distml.interp import comprehensions
-from distml.interp.arguments import Arguments
 from distml.interp.attributes import get_attribute
 from distml.interp.branches import by_data, decided, either
 from distml.interp.calls import call_value
@@ -19,32 +18,26 @@ from distml.interp.names import lookup_name
 from distml.interp.one_value import asked, formatted, items_of
 from distml.interp.operators import binary, compare, unary, vm_call
 from distml.interp.refine import refine
-from distml.interp.storage import record_held_by
+from distml.interp.spreading import arguments_of, consumes, mapping, spread
 from distml.interp.subscripts import subscript
 from distml.interp.truth import is_bool, truth
 from distml.ops.call import FALSE
 from distml.ops.python.conversions import set_from
 from distml.ops.python.folding import MAX_BITS, format_is_small
-from distml.ops.python.iterating import EXHAUSTING, LAZY
+from distml.ops.python.iterating import LAZY
 from distml.ops.python.keys import canonical, stored
-from distml.ops.registry import find_layer
 from distml.shapes import Origin
 from distml.solver.formula import negate
 from distml.source.project import is_model
 from distml.values import (
     NONE,
-    Bound,
     Const,
     DictRecord,
     Function,
-    InstanceRecord,
     Lib,
-    LibMethod,
     ListRecord,
     Many,
-    Opaque,
     Prim,
-    Ref,
     SetRecord,
     Slice,
     Tup,
@@ -54,6 +47,7 @@ from distml.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from distml.interp.arguments import Arguments
     from distml.interp.machine import Machine
     from distml.solver.formula import Formula
 
@@ -108,22 +102,14 @@ def _attribute(vm: Machine, node: ast.Attribute) -> Value:
         vm.node = saved
 
 
-_RUN = Lib("asyncio.run")
-
-
 def _call(vm: Machine, node: ast.Call) -> Value:
     callee = evaluate(vm, node.func)
     if node.args and callee == _RUN:
         note_awaited(node.args[0])
-    arguments = evaluate_arguments(vm, node, consumes(callee))
+    written = arguments_of(vm, node, consumes(callee))
     saved, vm.node = vm.node, node
     try:
-        if isinstance(callee, Lib) and callee.name in LAZY:
-            with made_later(vm) as made:
-                made.append(call_value(vm, callee, arguments, node))
-            result = made[0]
-        else:
-            result = call_value(vm, callee, arguments, node)
+        result = spread(vm, written, lambda arguments: _called(vm, callee, arguments, node))
     finally:
         vm.node = saved
     if vm.shape_log is not None:
@@ -131,73 +117,15 @@ def _call(vm: Machine, node: ast.Call) -> Value:
     return result
 
 
-def evaluate_arguments(vm: Machine, node: ast.Call, whole: bool = False) -> Arguments:
-    """The arguments of a call, starred ones spread; `whole` says that a generator among them is consumed at once."""
-    args: list[Value] = []
-    is_open, rest = False, None
-    for argument in node.args:
-        if isinstance(argument, ast.Starred):
-            items = vm.iterate(_given(vm, argument.value, True))
-            if isinstance(items, tuple):
-                args.extend(items)
-            else:
-                is_open, rest = True, items
-        elif not is_open:
-            args.append(_given(vm, argument, whole))
-        else:
-            evaluate(vm, argument)
-    kwargs: dict[str, Value] = {}
-    for keyword in node.keywords:
-        value = evaluate(vm, keyword.value)
-        if keyword.arg is not None:
-            kwargs[keyword.arg] = value
-        else:
-            is_open = not _spread(vm, value, kwargs) or is_open
-    return Arguments(args, kwargs, is_open, rest)
+def _called(vm: Machine, callee: Value, arguments: Arguments, node: ast.Call) -> Value:
+    if not isinstance(callee, Lib) or callee.name not in LAZY:
+        return call_value(vm, callee, arguments, node)
+    with made_later(vm) as made:
+        made.append(call_value(vm, callee, arguments, node))
+    return made[0]
 
 
-def consumes(callee: Value) -> bool:
-    """Whether a call draws all items of an iterator before it does anything else: built-in containers, layers of layers."""
-    return isinstance(callee, Lib | LibMethod) and (callee.name in EXHAUSTING or find_layer(callee.name) is not None)
-
-
-def _given(vm: Machine, node: ast.expr, whole: bool) -> Value:
-    if whole and isinstance(node, ast.GeneratorExp):
-        return comprehensions.generator_expression(vm, node, whole=True)
-    return evaluate(vm, node)
-
-
-def _spread(vm: Machine, value: Value, kwargs: dict[str, Value]) -> bool:
-    """Add what `**value` holds; False when that is not all known."""
-    record = _mapping(vm, value)
-    if record is None:
-        return False
-    for key, item in record.items.items():
-        if isinstance(key, Const) and isinstance(key.value, str):
-            kwargs[key.value] = item
-    return record.exact
-
-
-def _mapping(vm: Machine, value: Value) -> DictRecord | None:
-    """What `**value` unpacks: the items of a dict, or what an object gives for each of its `keys`. An object of a class derived
-    from dict is asked for them where the class has an `__iter__` of its own; without one Python takes what the dict holds.
-    """
-    record = record_held_by(vm, value)
-    if isinstance(value, Ref) and isinstance(vm.record(value), InstanceRecord):
-        method = vm.attribute(value, "__iter__" if isinstance(record, DictRecord) else "__getitem__")
-        if isinstance(method, Bound) and isinstance(method.function, Function):
-            return _by_keys(vm, value)
-    return record if isinstance(record, DictRecord) else None
-
-
-def _by_keys(vm: Machine, value: Ref) -> DictRecord | None:
-    method = vm.attribute(value, "keys")
-    keys = vm.opaque("keys") if method is None else vm.apply(method, [])
-    found = () if isinstance(keys, Opaque) else vm.iterate(keys)
-    if not isinstance(found, tuple) or not found:
-        return None
-    items: dict[Value, Value] = {key: subscript(vm, value, key) for key in found if isinstance(key, Const)}
-    return DictRecord(items, exact=len(items) == len(found))
+_RUN = Lib("asyncio.run")
 
 
 def _binary(vm: Machine, node: ast.BinOp) -> Value:
@@ -373,7 +301,7 @@ def _dict(vm: Machine, node: ast.Dict) -> Value:
 
 
 def _merge_dict(vm: Machine, value: Value, items: dict[Value, Value]) -> bool:
-    record = _mapping(vm, value)
+    record = mapping(vm, value)
     if record is None:
         items.clear()
         return False
@@ -494,4 +422,4 @@ RULES: dict[type[ast.expr], Callable[[Machine, Any], Value]] = {
     ast.GeneratorExp: comprehensions.generator_expression,
 }
 
-__all__ = ["RULES", "evaluate", "evaluate_arguments", "make_function"]
+__all__ = ["RULES", "evaluate", "make_function"]

@@ -21,6 +21,15 @@ MODULE_BASES = frozenset(
 _NAMES = 1 << 14
 """Names whose rules are remembered: those of a library are all there once one of them was looked for."""
 
+QUESTIONS = {
+    "inspect.isclass": "builtins.type",
+    "inspect.isfunction": "types.FunctionType",
+    "inspect.ismethod": "types.MethodType",
+    "inspect.isbuiltin": "types.BuiltinFunctionType",
+    "inspect.isgenerator": "types.GeneratorType",
+    "inspect.ismodule": "types.ModuleType",
+}
+"""What asks for the class of a value, and for which: https://docs.python.org/3/library/inspect.html#types-and-members."""
 PYDANTIC = ("pydantic.BaseModel", "pydantic.main.BaseModel")
 VALIDATE = tuple(f"{model}.{name}" for model in PYDANTIC for name in ("model_validate", "parse_obj"))
 CLASS_METHODS = frozenset({"torch.autograd.Function.apply", "torch.autograd.function.Function.apply", *VALIDATE})

@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from distml.interp.expressions import evaluate_arguments
 from distml.interp.functions import run_around
 from distml.interp.leaving import Leaving
 from distml.interp.machine import PathEnd
 from distml.interp.patterns import assign_target
 from distml.interp.scope import own_parts
+from distml.interp.spreading import arguments_of, together
 from distml.values import NONE, Bound, Function, Value
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _around(vm: Machine, node: _With) -> bool:
     callee = generator_of(vm, item)
     assert callee is not None and isinstance(item.context_expr, ast.Call)
     function = callee.function if isinstance(callee, Bound) else callee
-    arguments = evaluate_arguments(vm, item.context_expr)
+    arguments = together(vm, arguments_of(vm, item.context_expr))
     given = arguments.after(callee.receiver) if isinstance(callee, Bound) else arguments
     frame, loops = vm.frame, vm.loops
     assert isinstance(function, Function) and not isinstance(function.node, ast.Lambda)

@@ -99,9 +99,9 @@ def _ranked(vm: Machine, target: ast.Tuple | ast.List, value: ShapeSeq, starred:
 
 
 def _fitting(vm: Machine, value: Union, count: int, starred: bool) -> Value:
-    """The alternatives that can be unpacked into `count` targets."""
+    """The alternatives that can be unpacked into `count` targets; where none can, the one to tell of."""
     fits = [option for option in value.options if starred or not isinstance(option, Tup) or len(option.items) == count]
-    return union(fits) if fits else value
+    return union(fits or sorted(value.options, key=lambda option: not isinstance(option, Claimed))[:1])
 
 
 def _with_star(vm: Machine, items: tuple[Value, ...], count: int, star: int) -> list[Value]:
@@ -114,8 +114,10 @@ def _with_star(vm: Machine, items: tuple[Value, ...], count: int, star: int) -> 
 def _mismatch(vm: Machine, target: ast.Tuple | ast.List, value: Value, given: int) -> None:
     """Too many or too few values: a finding, unless an annotation alone tells how many there are."""
     call = Call(vm, "unpack", "array")
-    subject = _counted(vm, call, value, given)
-    if subject is None:
+    options = value.options if isinstance(value, Union) else (value,)
+    subjects = [_counted(vm, call, option, given) for option in options]
+    subject = subjects[0]
+    if subject is None or None in subjects:
         return
     least = "at least " if any(isinstance(element, ast.Starred) for element in target.elts) else ""
     names = len(target.elts) - bool(least)

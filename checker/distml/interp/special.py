@@ -22,7 +22,7 @@ from distml.interp.hooks import REGISTERING
 from distml.interp.instances import call_layer, call_module, changed_copy, initialize, new_object
 from distml.interp.introspection import INTROSPECTION
 from distml.interp.join import join_values
-from distml.interp.library import VALIDATE
+from distml.interp.library import QUESTIONS, VALIDATE
 from distml.interp.lightning import LIGHTNING
 from distml.interp.machine import Revealed
 from distml.interp.metaclasses import METACLASSES
@@ -253,6 +253,14 @@ def _callable(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return Prim("bool") if known is None else Const(known)
 
 
+def _asks(cls: Lib) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    def ask(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+        known = is_instance(vm, arguments.args[0], cls) if len(arguments.args) == 1 else None
+        return Prim("bool") if known is None else Const(known)
+
+    return ask
+
+
 def _namespace(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`globals()`, `locals()` and `vars()`: in a function the last two are a copy."""
     return _executed(vm, arguments, node) if vm.frame is vm.frame.module.frame else unknown_call(vm, arguments, node)
@@ -383,6 +391,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "abc.abstractproperty": _property,
     **dict.fromkeys(_COMPUTED, _computed_field),
     **dict.fromkeys((f"inspect.{name}" for name in _LOOKING), _looks),
+    **{name: _asks(Lib(cls)) for name, cls in QUESTIONS.items()},
     "builtins.staticmethod": _of_kind("static"),
     "builtins.classmethod": _of_kind("class"),
     "abc.abstractmethod": _identity,

@@ -66,7 +66,9 @@ _BUILT_IN: dict[str, type] = {
 }
 _MODULES = {"builtins": None, "collections": collections, "collections.abc": collections.abc, "numbers": numbers}
 _MODULES |= {"enum": enum, "functools": functools, "types": types}
-_CODE = (type, types.FunctionType, functools.partial)
+_FINAL = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.GeneratorType)
+"""Classes that no other derives from."""
+_CODE = (type, *_FINAL, types.ModuleType, functools.partial)
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 _RECORDS: dict[type, str] = {ListRecord: "builtins.list", DictRecord: "builtins.dict", SetRecord: "builtins.set"}
 _BARE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
@@ -227,7 +229,7 @@ def real_class(name: str) -> type | None:
     """The class of that name if it is one of Python's own types or of the standard library's abstract ones."""
     module, _, short = name.rpartition(".")
     if module == "builtins":
-        return object if short == "object" else _BUILT_IN.get(short)
+        return {"object": object, "type": type}.get(short) or _BUILT_IN.get(short)
     found: Any = getattr(_MODULES.get(module), short, None) if module != "typing" else getattr(typing, short, None)
     found = getattr(found, "__origin__", found)
     return found if isinstance(found, type) else None
@@ -298,6 +300,8 @@ def _code(value: Value) -> type | None:
         return type
     if isinstance(value, Partial):
         return functools.partial if _code(value.function) not in (None, object) else None
+    if isinstance(value, Bound) and _code(value.function) is types.FunctionType:
+        return types.MethodType
     return object if isinstance(value, Bound) or (isinstance(value, Lib) and find_op(value.name) is not None) else None
 
 
@@ -318,7 +322,7 @@ def _is_written_as_code(value: Value) -> bool:
 
 
 def _is_code(code: type, name: str, exact: bool) -> bool | None:
-    wanted: object = type if name == "builtins.type" else real_class(name)
+    wanted: object = real_class(name)
     if wanted is collections.abc.Callable:
         return True
     if wanted in _CODE and code is not object:
@@ -338,7 +342,7 @@ def _array(vm: Machine, value: Tensor, cls: Value) -> bool | None:
     if not isinstance(cls, Lib):
         return None
     wanted = real_class(cls.name)
-    if wanted in _CONTAINERS:
+    if wanted in _CONTAINERS or wanted in _CODE:
         return False
     if cls.name == "torch.nn.Parameter":
         return True if value.parameter else None
@@ -369,9 +373,11 @@ def _object(vm: Machine, record: InstanceRecord, cls: Value) -> bool | None:
     if not isinstance(cls, Lib):
         return None
     wanted = real_class(cls.name)
+    if wanted in _FINAL and isinstance(record.cls, Class):
+        return False
     if has_foreign_base(vm, record):
         return False if wanted in _BUILT_IN.values() and _is_apart(vm, record.cls, wanted) else None
-    concrete = wanted in _BUILT_IN.values() or cls.name == "builtins.type" or cls.name in TENSOR_CLASSES
+    concrete = wanted in _BUILT_IN.values() or wanted in _CODE or cls.name in TENSOR_CLASSES
     return False if concrete or cls.name.startswith("torch.nn.") else None
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Heads(NamedTuple):
-    """The sizes of a multi-head attention; `extra` keys are added to the sequence."""
+    """The sizes of a multi-head attention; `extra` keys are added to the sequence, `output` is what the last projection gives
+    where that is not the embedding."""
 
     embed: Dim | None
     number: Dim | None
@@ -24,6 +25,16 @@ class Heads(NamedTuple):
     value: Dim | None
     batch_first: bool | None
     extra: int | None = 0
+    output: Dim | None = None
+
+
+class Weights(NamedTuple):
+    """The weights of the projections of queries, keys and values, one under the other or apart, their bias, and the last one."""
+
+    together: Value
+    apart: tuple[Value, Value, Value] | None
+    bias: Value
+    last: Value
 
 
 class Masks(NamedTuple):
@@ -63,10 +74,40 @@ def attend(
     query, key, value = _same_rank(call, {name: shape for name, shape, _ in triple})
     lengths = _lengths(call, heads, query, key, value)
     _require_masks(call, heads, lengths, masks, query.rank)
-    embed = call.symbol("embed_dim") if heads.embed is None else heads.embed
-    output = Tensor("torch", with_last(call, query, embed), "float")
+    features = heads.output or heads.embed or call.symbol("embed_dim")
+    output = Tensor("torch", with_last(call, query, features), "float")
     wanted, flag = _weights(call, heads, lengths, query.rank, weights[1]), call.flag(weights[0])
     return Tup((output, call.any_of(wanted, NONE) if flag is None else wanted if flag else NONE))
+
+
+def require_weights(call: Call, weights: Weights, query: Shape, key: Shape, value: Shape) -> Dim:
+    """Fail where weights do not fit the features that they are multiplied with (SHP401); gives the features of the result.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html: apart they are [E, E], [E, kdim] and
+    [E, vdim], together [3E, E]; the bias is [3E], and the last ones have E columns.
+    """
+    features = [call.facts.axis(shape, -1) for shape in (query, key, value)]
+    embed = features[0]
+    three = None if embed is None else embed * 3
+    if weights.apart is None:
+        _require_weight(call, weights.together, "in_proj_weight", three, embed)
+    else:
+        for name, weight, columns in zip(("q", "k", "v"), weights.apart, features, strict=True):
+            _require_weight(call, weight, f"{name}_proj_weight", embed, columns)
+    _require_weight(call, weights.bias, "in_proj_bias", three)
+    return _require_weight(call, weights.last, "out_proj_weight", None, embed) or call.symbol("features")
+
+
+def _require_weight(call: Call, weight: Value, name: str, *sizes: Dim | None) -> Dim | None:
+    """Fail where a weight is not of these sizes, as far as they are known; gives the first one that it has."""
+    if not isinstance(weight, Tensor):
+        return None
+    shape = call.of_rank(call.shape(weight), len(sizes), what=name)
+    needed = ", ".join("..." if size is None else str(size) for size in sizes)
+    for axis, size in enumerate(sizes):
+        text = f"{call.text}: {name} is {shape!r}, [{needed}] is needed"
+        call.require_equal(size, call.facts.axis(shape, axis), "SHP401", text)
+    return call.facts.axis(shape, 0)
 
 
 def _same_rank(call: Call, shapes: dict[str, Shape]) -> tuple[Shape, Shape, Shape]:

@@ -70,9 +70,12 @@ def multi_head_attention_forward(
     separate, static = call.flag(use_separate_proj_weight), call.is_none(static_k) and call.is_none(static_v)
     own = embed if separate is False else None
     extra = None if biased is None or zero is None or not static else int(not biased) + int(zero)
-    heads = rules.Heads(embed, call.dim(num_heads), own, own, batch_first=False, extra=extra)
-    masks = rules.Masks(key_padding_mask, attn_mask if call.flag(is_causal) is False else NONE)
     shapes = call.shape(query), call.shape(key), call.shape(value)
+    apart = (q_proj_weight, k_proj_weight, v_proj_weight) if separate else None
+    weights = rules.Weights(NONE if separate is None else in_proj_weight, apart, in_proj_bias, out_proj_weight)
+    output = rules.require_weights(call, weights, *shapes)
+    heads = rules.Heads(embed, call.dim(num_heads), own, own, batch_first=False, extra=extra, output=output)
+    masks = rules.Masks(key_padding_mask, attn_mask if call.flag(is_causal) is False else NONE)
     return rules.attend(call, heads, *shapes, masks, (need_weights, average_attn_weights))
 
 
