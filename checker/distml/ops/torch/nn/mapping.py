@@ -51,13 +51,11 @@ def from_mapping(call: Call, value: Value) -> DictRecord:
     inner = (call.attrs(value) or {}).get(ITEMS)
     if inner is not None:
         return from_mapping(call, inner)
-    pairs = [call.items(pair) for pair in call.items(value) or ()]
-    items: dict[Value, Value] = {}
-    for pair in pairs:
-        if pair is None or len(pair) != 2 or not isinstance(pair[0], Const):
-            return DictRecord({}, exact=False)
-        items[pair[0]] = pair[1]
-    return DictRecord(items, exact=call.items(value) is not None)
+    pairs = call.iterate(value)
+    found = [call.items(pair) for pair in pairs] if isinstance(pairs, tuple) else [None]
+    given = [pair for pair in found if pair is not None and len(pair) == 2 and isinstance(pair[0], Const)]
+    items: dict[Value, Value] = {pair[0]: pair[1] for pair in given}
+    return DictRecord(items, exact=True) if len(found) == len(items) else DictRecord({}, exact=False)
 
 
 @layer(*KINDS)
@@ -155,14 +153,14 @@ def keys(call: Call, self: Value) -> Value:
     return Tup(tuple(record.items)) if record.exact else Many(Prim("str"))
 
 
-@methods("values", "children")
+@methods("values")
 def values(call: Call, self: Value) -> Value:
     """The children."""
     record = children(call, self)
     return Tup(tuple(record.items.values())) if record.exact else Many(_any(call, record))
 
 
-@methods("items", "named_children")
+@methods("items")
 def items(call: Call, self: Value) -> Value:
     """Pairs of name and child."""
     record = children(call, self)

@@ -167,7 +167,7 @@ def extend(call: Call, self: Value, modules: Value) -> Value:
 
 @methods("insert")
 def insert(call: Call, self: Value, index: Value, module: Value) -> Value:
-    """Insert before an index."""
+    """Insert before an index; `Sequential` gives itself."""
     record, at = children(call, self), index.value if isinstance(index, Const) else None
     if record.items is None or not isinstance(at, int):
         store(call, self, _joined(call, ListRecord(None, record.item), ListRecord((module,))))
@@ -175,7 +175,7 @@ def insert(call: Call, self: Value, index: Value, module: Value) -> Value:
         items = list(record.items)
         items.insert(at, module)
         store(call, self, ListRecord(tuple(items)))
-    return NONE
+    return self if call.name.startswith(KINDS[0]) else NONE
 
 
 @methods("__len__")
@@ -187,24 +187,13 @@ def length(call: Call, self: Value) -> Value:
     return Prim("int") if record.length is None else call.number(record.length)
 
 
-@methods("__iter__", "children", "values")
+@methods("__iter__", "values")
 def iterate(call: Call, self: Value) -> Value:
     """The children in order."""
     record = children(call, self)
     if record.items is not None:
         return Tup(record.items)
     return Many(record.item if record.item is not None else call.unknown("item"), length=record.length)
-
-
-@methods("named_children")
-def named_children(call: Call, self: Value) -> Value:
-    """Pairs of name and child: the name that it was given, else its number."""
-    record = children(call, self)
-    if record.items is None:
-        item = record.item if record.item is not None else call.unknown("item")
-        return Many(Tup((Prim("str"), item)), length=record.length)
-    given = {value: key for key, value in (call.attrs(self) or {}).items()}
-    return Tup(tuple(Tup((Const(given.get(item, str(i))), item)) for i, item in enumerate(record.items)))
 
 
 @methods("__getitem__")
@@ -222,10 +211,17 @@ def getitem(call: Call, self: Value, index: Value) -> Value:
     return either(call, record.items)
 
 
+def _bounds(call: Call, index: Value) -> slice | None:
+    """A slice whose bounds are known."""
+    parts = (index.start, index.stop, index.step) if isinstance(index, Slice) else (Prim("int"),)
+    bounds = [call.const(part, (int, type(None))) for part in parts]
+    return slice(*bounds) if all(b is None or isinstance(b, int) for b in bounds) else None
+
+
 def _sliced(call: Call, record: ListRecord, index: Slice) -> ListRecord:
-    bounds = [call.const(v, (int, type(None))) for v in (index.start, index.stop, index.step)]
-    if record.items is not None and all(b is None or isinstance(b, int) for b in bounds):
-        return ListRecord(record.items[slice(*bounds)])
+    bounds = _bounds(call, index)
+    if record.items is not None and bounds is not None:
+        return ListRecord(record.items[bounds])
     item = record.item
     return ListRecord(None, either(call, record.items) if record.items else item)
 
@@ -257,16 +253,21 @@ def setitem(call: Call, self: Value, index: Value, module: Value) -> Value:
 def delitem(call: Call, self: Value, index: Value = Const(-1)) -> Value:
     """Remove one child or a slice of them, and give it; those that stay are named by their numbers."""
     record = children(call, self)
+    found, at = getitem(call, self, index), _place(call, record, index)
     _forget_names(call, self, record)
-    at = index.value if isinstance(index, Const) else None
-    if record.items is None or not isinstance(at, int) or not -len(record.items) <= at < len(record.items):
-        found = getitem(call, self, index)
+    if record.items is None or at is None:
         store(call, self, _sliced(call, record, Slice(Prim("int"))))
-        return found
-    items = list(record.items)
-    found = items.pop(at)
-    store(call, self, ListRecord(tuple(items)))
+    else:
+        left = list(record.items)
+        del left[at]
+        store(call, self, ListRecord(tuple(left)))
     return found
+
+
+def _place(call: Call, record: ListRecord, index: Value) -> int | slice | None:
+    """A place that a container has, or a slice, where they are known."""
+    at, count = index.value if isinstance(index, Const) else None, len(record.items or ())
+    return at if isinstance(at, int) and -count <= at < count else _bounds(call, index)
 
 
 def _forget_names(call: Call, self: Value, record: ListRecord) -> None:
