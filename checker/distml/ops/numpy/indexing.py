@@ -179,7 +179,7 @@ def compress(call: Call, a: Value, b: Value = NONE, axis: Value = NONE, out: Val
     source = a if call.name.startswith("numpy.ndarray") else options.get("a", options.get("arr", b))
     kind = element_kind(call, source)
     if call.is_none(axis):
-        return vector(call, kind)
+        return vector(call, kind, source)
     shape = call.shape(source)
     return array(call, replace_axis(call, shape, axis_in(call, axis, shape), None), kind)
 
@@ -197,7 +197,7 @@ def where(call: Call, condition: Value, x: Value | None = None, y: Value | None 
 @op("numpy.nonzero", "numpy.ndarray.nonzero")
 def nonzero(call: Call, a: Value) -> Value:
     """numpy.nonzero(a): https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html"""
-    found = vector(call, "int")
+    found = vector(call, "int", a)
     rank = call.shape(a).rank
     return Many(found, "tuple") if rank is None else Tup((found,) * max(rank, 1))
 
@@ -205,14 +205,13 @@ def nonzero(call: Call, a: Value) -> Value:
 @op("numpy.argwhere")
 def argwhere(call: Call, a: Value) -> Value:
     """numpy.argwhere(a): https://numpy.org/doc/stable/reference/generated/numpy.argwhere.html"""
-    rank = call.shape(a).rank
-    return array(call, [None, rank], "int")
+    return array(call, [call.chosen(a), call.shape(a).rank], "int")
 
 
 @op("numpy.flatnonzero")
 def flatnonzero(call: Call, a: Value) -> Value:
     """numpy.flatnonzero(a): https://numpy.org/doc/stable/reference/generated/numpy.flatnonzero.html"""
-    return vector(call, "int")
+    return vector(call, "int", a)
 
 
 @op("numpy.select")

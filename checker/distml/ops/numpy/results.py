@@ -18,9 +18,9 @@ def array(call: Call, shape: Shape | Sequence[Dim | int | None], dtype: str | No
     return call.tensor(shape, dtype)
 
 
-def vector(call: Call, dtype: str | None = None, name: str = "count") -> Tensor:
-    """A vector of a length that depends on the data."""
-    return Tensor(call.lib, Shape((call.symbol(name),)), dtype)
+def vector(call: Call, dtype: str | None = None, source: Value | None = None) -> Tensor:
+    """A vector of a length that depends on the data, of which some are chosen where they are of one array."""
+    return Tensor(call.lib, Shape((call.symbol("count") if source is None else call.chosen(source),)), dtype)
 
 
 def into(call: Call, result: Tensor, out: Value) -> Value:

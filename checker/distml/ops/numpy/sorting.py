@@ -12,6 +12,7 @@ from distml.ops.rules.axes import axis_in, replace_axis
 from distml.ops.rules.elements import distinct, written
 from distml.ops.rules.kinds import element_kind, promote
 from distml.ops.rules.sizes import nonnegative
+from distml.ops.rules.sort import unique_count
 from distml.ops.rules.view import ravel
 from distml.shapes import Dim, Shape
 from distml.values import Const, Num, Tensor, Tup
@@ -111,8 +112,10 @@ def unique(
         return call.unknown()
     flat = call.is_none(axis)
     content = distinct(call, ar.content) if isinstance(ar, Tensor) and ar.content and flat else None
-    shape, count = call.shape(ar), call.symbol("unique") if content is None else Dim.of(len(content))
-    found = Shape((count,)) if flat else replace_axis(call, shape, axis_in(call, axis, shape), count)
+    shape, place = call.shape(ar), None if flat else axis_in(call, axis, call.shape(ar))
+    size = shape.size if flat else None if place is None else call.facts.axis(shape, place)
+    count = unique_count(call, size) if content is None else Dim.of(len(content))
+    found = Shape((count,)) if flat else replace_axis(call, shape, place, count)
     first: Value = Tensor(call.lib, found, element_kind(call, ar), content=content)
     # NumPy 2.0 gave the inverse of several axes their shape; earlier and later ones differ.
     inverse = shape if shape.rank == 1 else call.facts.unknown_shape()
@@ -124,7 +127,7 @@ def unique(
 @op("numpy.unique_values", "numpy.unique_counts", "numpy.unique_inverse", "numpy.unique_all")
 def unique_values(call: Call, x: Value) -> Value:
     """numpy.unique_all(x): https://numpy.org/doc/stable/reference/generated/numpy.unique_all.html"""
-    count, shape = call.symbol("unique"), call.shape(x)
+    count, shape = unique_count(call, call.shape(x).size), call.shape(x)
     alone = array(call, [count], "int")
     parts = {
         "values": array(call, [count], element_kind(call, x)),
@@ -153,7 +156,7 @@ def setdiff1d(call: Call, ar1: Value, ar2: Value, assume_unique: Value = FALSE) 
     """
     kind = element_kind(call, ar1)
     left = _others(call, ar1, ar2)
-    return vector(call, kind) if left is None else Tensor(call.lib, Shape((left,)), kind, places=places_of(ar1))
+    return vector(call, kind, ar1) if left is None else Tensor(call.lib, Shape((left,)), kind, places=places_of(ar1))
 
 
 def places_of(value: Value) -> Dim | None:
@@ -183,7 +186,7 @@ def intersect1d(
     flag = call.flag(return_indices)
     if flag is None:
         return call.unknown()
-    found = vector(call, promote((element_kind(call, ar1), element_kind(call, ar2))))
+    found = vector(call, promote((element_kind(call, ar1), element_kind(call, ar2))), ar1)
     places = Tensor(call.lib, found.shape, "int")
     return Tup((found, places, places)) if flag else found
 

@@ -75,7 +75,7 @@ def _array(call: Call, item: Tensor) -> Part:
     if item.dtype == "bool":
         if shape.dims is None:
             return UNKNOWN_PART
-        return Part("mask", len(shape.dims), item, shape, call.symbol("count"))
+        return Part("mask", len(shape.dims), item, shape, call.chosen(shape))
     if item.dtype is None:
         # A mask or indices: of a vector, both take one axis and leave one.
         return Part("array", 1, item, Shape((call.symbol("count"),))) if shape.rank == 1 else UNKNOWN_PART
@@ -127,5 +127,5 @@ def _uniform(call: Call, item: Value, record: ListRecord | None) -> Part:
     if isinstance(item, Range) or (inner is not None and _kind(call, inner) == "int"):
         return Part("array", 1, item, shape)
     if inner is not None and _kind(call, inner) == "bool":
-        return Part("mask", 1, item, shape, call.symbol("count"))
+        return Part("mask", 1, item, shape, call.chosen(shape))
     return UNKNOWN_PART

@@ -245,8 +245,7 @@ def where(call: Call, condition: Value, x: Value, y: Value) -> Value:
     """Elements of one or the other; without them the places that are true, one a row."""
     absent = call.is_none(x), call.is_none(y)
     if absent == (True, True):
-        rank = call.shape(condition).rank
-        return call.tensor([call.symbol("count"), rank], "int")
+        return call.tensor([call.chosen(condition), call.shape(condition).rank], "int")
     if None in absent or True in absent:
         return call.unranked()
     return call.tensor(elementwise(call, condition, x, y), promote((kind_of(x), kind_of(y))))

@@ -88,7 +88,7 @@ register(["masked_scatter"], _masked_scatter)
 def masked_select(call: Call, input: Value, mask: Value, *, out: Value = NONE) -> Value:
     """torch.masked_select(input, mask)"""
     masked_shape(call, input, mask)
-    return into(call, call.tensor([call.symbol("count")], kind_of(input)), out)
+    return into(call, call.tensor([call.chosen(input)], kind_of(input)), out)
 
 
 @op("torch.where", "torch.Tensor.where")
@@ -106,7 +106,7 @@ def where(call: Call, condition: Value, input: Value = NONE, other: Value = NONE
 def positions(call: Call, tensor: Value) -> Value:
     """One vector of indices an axis, for the elements that are not zero."""
     shape = call.shape(tensor)
-    vector = call.tensor([call.symbol("count")], "int")
+    vector = call.tensor([call.chosen(shape)], "int")
     if shape.dims is None:
         return call.unknown()
     return Tup((vector,) * max(len(shape.dims), 1))

@@ -116,13 +116,13 @@ def nonzero(call: Call, input: Value, *, out: Value = NONE, as_tuple: Value = FA
     if tuple_wanted:
         return positions(call, input)
     known = call.shape(input).rank
-    return into(call, call.tensor([call.symbol("count"), known], "int"), out)
+    return into(call, call.tensor([call.chosen(input), known], "int"), out)
 
 
 @register("argwhere")
 def argwhere(call: Call, input: Value) -> Value:
     """torch.argwhere(input): [count, rank]"""
-    return call.tensor([call.symbol("count"), call.shape(input).rank], "int")
+    return call.tensor([call.chosen(input), call.shape(input).rank], "int")
 
 
 @register("nonzero_static")

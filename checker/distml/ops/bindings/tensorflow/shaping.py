@@ -90,7 +90,7 @@ def mask(call: Call, tensor: Value, mask: Value, axis: Value) -> Value:
     for one, other in zip(wanted.dims, covered, strict=True):
         call.require_equal(one, other, "SHP304", message)
     rest = shape.dims[at + len(wanted.dims) :]
-    return call.tensor([*shape.dims[:at], call.symbol("count"), *rest], kind_of(tensor))
+    return call.tensor([*shape.dims[:at], call.chosen(mask), *rest], kind_of(tensor))
 
 
 def arg(call: Call, x: Value, axis: Value) -> Value:
