@@ -78,12 +78,23 @@ TOLD = {
     "each": "for logger in loggers:\n        logger.log(**told)",
     "a service": "Service(loggers).log(told)",
 }
+SOMETIMES = {
+    "an expression": "logger = Logger('loss') if settings.log else None",
+    "the other arm": "logger = None if settings.quiet else Logger('loss')",
+    "a branch": "logger = None\nif settings.log:\n    logger = Logger('loss')",
+    "both arms": "if settings.log:\n    logger = Logger('loss')\nelse:\n    logger = None",
+}
+ASKED = {
+    "if it is there": "if logger is not None:\n        logger.log(**told)",
+    "by its truth": "if logger:\n        logger.log(**told)",
+}
 OWN, ALL = "number", "len(data)"
 
 
 def told(made: str, given: str, way: str, number: str) -> list[int]:
     """The lines of the calls of `tell` that are given what is of a rank's batch."""
-    text = PROGRAM.replace("MADE", MADE[made]).replace("GIVEN", GIVEN[given]).replace("TOLD", TOLD[way])
+    text = PROGRAM.replace("MADE", (MADE | SOMETIMES)[made]).replace("GIVEN", GIVEN[given])
+    text = text.replace("TOLD", (TOLD | ASKED)[way])
     project = Project("/nowhere", overlay={"/nowhere/a.py": text.replace("NUMBER", number).encode()})
     source = project.open("/nowhere/a.py")
     return [
@@ -108,3 +119,10 @@ def test_a_number_of_all_is_not(made: str, given: str, way: str) -> None:
 def test_data_in_another_type_is_data(read: str, own: bool) -> None:
     """Asked without one, the type is that of all batches."""
     assert bool(told("a list", "a dictionary", "each", read)) is own
+
+
+@pytest.mark.parametrize("number", [OWN, ALL])
+@pytest.mark.parametrize(("made", "way"), [*product(SOMETIMES, ASKED)])
+def test_a_logger_that_there_may_be_tells(made: str, way: str, number: str) -> None:
+    """Nothing says whether settings ask for it."""
+    assert bool(told(made, "a dictionary", way, number)) is (number is OWN)

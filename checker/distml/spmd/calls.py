@@ -42,6 +42,8 @@ from distml.spmd.values import (
 
 _GPU = ("torch.device", "torch.cuda.")
 """What is asked of the device of a rank, which is not its data."""
+_NO_READERS = ("builtins.", "os.path.", "os.fspath", "pathlib.", "re.", "copy.")
+"""Libraries whose functions make other texts and objects of a path, but for those that are known to look for a file."""
 SUSPENDED = "a context manager that is not entered yet"
 THROUGH = frozenset(
     "enumerate tqdm iter list tuple reversed islice DataLoader TensorDataset Subset DeviceLoader prefetch array".split()
@@ -222,7 +224,10 @@ def _library(run: Run, scope: Scope, name: str, given: list[Value], named: dict[
     """Call a function of a library, or a builtin."""
     inner = [*given, *named.values()]
     if run.watch is not None:
-        run.record_files(place, by_function(name, given, named))
+        paths = by_function(name, given, named)
+        run.record_files(place, paths)
+        if not paths and not name.startswith(_NO_READERS):
+            run.record_given(place, inner)
     builtin = BUILTINS.get(name.removeprefix("builtins.")) if "*" not in named else None
     found = (
         outside(run, name, given, named, place)
@@ -316,6 +321,8 @@ def _touch(run: Run, receiver: Unknown, name: str, given: list[Value], named: di
     if paths and receiver.type == ACCELERATOR and run.rank != 0:
         paths = []
     run.record_files(place, paths)
+    if not paths and run.watch is not None:
+        run.record_given(place, [*given, *named.values()])
     return bool(paths)
 
 

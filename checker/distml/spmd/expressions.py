@@ -100,10 +100,13 @@ def _tested(found: Value) -> Value:
     return Unknown(f"any of {key(found)}") if empty else found
 
 
-def merged(one: Value, other: Value, text: str, local: Local | None) -> Value:
-    """What is one of two values."""
+def merged(run: Run, one: Value, other: Value, text: str, local: Local | None) -> Value:
+    """What is one of two values; who looks at what is told meets the objects that there may be: that tells what they do."""
     if one is other or key(one) == key(other):
         return one
+    held = [each for each in (one, other) if run.watch is not None and _is_object(each)]
+    if held:
+        return held[0]
     why = local or local_of(one, other)
     kinds = {each.type for each in (one, other) if isinstance(each, Unknown)}
     return Unknown(text, why, kinds.pop() if len(kinds) == 1 else "", trained(one, other))
@@ -286,10 +289,12 @@ def _conditional(run: Run, scope: Scope, node: ast.IfExp) -> Value:
         run.turn(Place(scope.source, node), known, (node.body, node.orelse), local_of(test), guess=guess)
         return value(run, scope, node.body if known else node.orelse)
     one, other = value(run, scope, node.body), value(run, scope, node.orelse)
-    held = [each for each in (one, other) if isinstance(each, Items | Table) and holds_objects(each)]
-    if held and run.watch is not None:
-        return held[0]  # meeting the objects once tells of what they do
-    return merged(one, other, f"({key(one)} if {key(test)} else {key(other)})", local_of(test))
+    return merged(run, one, other, f"({key(one)} if {key(test)} else {key(other)})", local_of(test))
+
+
+def _is_object(found: Value) -> bool:
+    """Whether a value is an object of the program, or holds some."""
+    return isinstance(found, Instance) or (isinstance(found, Items | Table) and holds_objects(found))
 
 
 def _subscript(run: Run, scope: Scope, node: ast.Subscript) -> Value:

@@ -13,6 +13,7 @@ from distml.source.file import SourceFile
 from distml.source.project import Project
 from distml.spmd.files import FileFacts, facts_of
 from distml.spmd.told import Watch
+from distml.spmd.touched import path_of
 from distml.spmd.trace import Choices, Event, Exit, Note, Site, Touch, Trace, Turn
 from distml.spmd.values import NOTHING_TOLD, Class, Local, Place, Scope, Unknown, Value, key, local_of, trained
 
@@ -62,6 +63,8 @@ class Run:
         self.resume: list[Callable[[Value], None]] = []
         self.sampling = 0
         self.rehearsed = 0
+        self.unused: ast.expr | None = None
+        """The expression of the statement at hand, where that is nothing else."""
         self.steps = 0
         self._deadline = deadline
         self._visits: dict[Site, int] = {}
@@ -207,6 +210,15 @@ class Run:
         if paths and not self.rehearsed:
             site, at = self.site(place), self._communicated()
             self.trace.touched += [Touch(place, site, path, writes, at, self.chain) for path, writes in paths]
+
+    def record_given(self, place: Place, values: Iterable[Value]) -> None:
+        """A call of a library whose result is used reads what it is told of, if that was written since the ranks have met."""
+        if place.node is self.unused or self.rehearsed:
+            return
+        at = self._communicated()
+        self.trace.given.add(self.site(place))
+        written = {each.path for each in self.trace.touched if each.writes and each.at == at}
+        self.record_files(place, [(path, False) for path in map(path_of, values) if path in written] if written else [])
 
     def _communicated(self) -> int:
         """How often the ranks have met so far."""

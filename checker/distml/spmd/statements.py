@@ -128,7 +128,11 @@ def _loaded(target: ast.expr) -> ast.expr:
 
 
 def _expression(run: Run, scope: Scope, node: ast.Expr) -> None:
-    value(run, scope, node.value)
+    around, run.unused = run.unused, node.value
+    try:
+        value(run, scope, node.value)
+    finally:
+        run.unused = around
 
 
 def _return(run: Run, scope: Scope, node: ast.Return) -> Flow:
@@ -248,10 +252,10 @@ def _join(run: Run, scope: Scope, node: ast.If, test: Value) -> None:
         store, name, _ = arms[0].get(place) or arms[1][place]
         before = store.get(name)
         sides = [arm[place][2] if place in arm else before for arm in arms]
-        run.write(store, name, _joined(name, sides, f"{name}?{node.lineno}:{key(test)}", local))
+        run.write(store, name, _joined(run, name, sides, f"{name}?{node.lineno}:{key(test)}", local))
 
 
-def _joined(name: Any, sides: list[Any], text: str, local: Local | None) -> Any:
+def _joined(run: Run, name: Any, sides: list[Any], text: str, local: Local | None) -> Any:
     one, other = sides
     if name == "exact" and isinstance(one, bool):
         return one and other
@@ -264,7 +268,7 @@ def _joined(name: Any, sides: list[Any], text: str, local: Local | None) -> Any:
     if one is None or other is None:
         present = other if one is None else one
         return present if not local else Unknown(text, local)
-    return one if one is other else merged(one, other, text, local)
+    return one if one is other else merged(run, one, other, text, local)
 
 
 def _common(one: Any, other: Any) -> Any:

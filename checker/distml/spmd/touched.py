@@ -249,7 +249,7 @@ def _argument(position: int, name: str, given: Given, named: Named) -> Value | N
 
 def races(one: Trace, other: Trace) -> list[Race]:
     """What the second rank looks for where the first has written it since the last event, and the second has not."""
-    looked = {each.site for each in other.touched if not each.writes}
+    looked = other.given | {each.site for each in other.touched if not each.writes}
     wrote = {(each.site, each.path) for each in other.touched if each.writes}
     alone: list[Touch] = []
     found: dict[Site, Race] = {}
@@ -324,7 +324,12 @@ def _told(name: str, paths: list[tuple[Value | None, bool]]) -> list[tuple[str, 
     return [(_path_of(name, path), writes) for path, writes in paths if path is not None]
 
 
+def path_of(path: Value) -> str:
+    """How a path is told apart from others."""
+    return _SAME.sub(r"\g<path>", key(path))
+
+
 def _path_of(name: str, path: Value) -> str:
-    """How a path is told apart from others; what looks at all that a folder holds is marked by that."""
-    said = _SAME.sub(r"\g<path>", key(path))
+    """The same, where what looks at all that a folder holds is marked by that."""
+    said = path_of(path)
     return f"{_FOLDER}{said.partition('*')[0].rstrip(_QUOTE)}" if name.rpartition(".")[2] in _LISTS else said

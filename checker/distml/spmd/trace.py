@@ -89,6 +89,8 @@ class Trace:
     told: list[Place] = field(default_factory=list)
     """Watched calls that are given what comes from this rank's part of the data."""
     touched: list[Touch] = field(default_factory=list)
+    given: set[Site] = field(default_factory=set)
+    """Calls of libraries that are not known to read files, and whose results are used."""
     joins: bool = False
     """Whether ranks that are done earlier wait for the others."""
     broken: bool = False

@@ -317,6 +317,21 @@ IN_LOOPS = {
         "history.extend(b[:, 0].tolist())",
         "print(np.mean(history), len(history), max(history))",
     ),
+    "lists that are made and filled under a condition, in two arms": (
+        "wanted = len(loader) > 0\nif wanted:\n    kept, seen = [], []",
+        "if wanted:\n    seen.append(loss.item())\n    if i > 99:\n        kept.append(b)\n    else:\n        kept.append(b)",
+        "if wanted:\n    print(len(np.concatenate(kept)), np.mean(seen))",
+    ),
+    "lists that are not made": (
+        "wanted = len(loader) > 99\nif wanted:\n    kept = []",
+        "if wanted:\n    if len(loader) > 9:\n        kept.append(b.numpy())\n    else:\n        kept.append(b[:, 0].numpy())",
+        "print(float(wanted))\nif wanted:\n    print(len(kept))",
+    ),
+    "data of tensors, beside settings of that name": (
+        "kept = []\nsettings = SimpleNamespace(data=3)\nsettings.data = 4",
+        "kept.append(b[:, 0].data.numpy())",
+        "print(len(np.concatenate(kept)) + settings.data)",
+    ),
 }
 STATE = """
 @dataclass

@@ -120,3 +120,47 @@ def test_samples_that_are_counted_up_to_a_limit_are_those_of_all_ranks(size: str
 @pytest.mark.parametrize("used", ["total += loss.item() * len(a) / seen", "print(seen)"])
 def test_samples_that_sums_are_divided_by_or_that_are_told_have_no_limit(used: str) -> None:
     assert "seen += len(a)\n" in rewritten(HEAD + COUNTED.format(count=SIZES["its length"], used=used), "ddp")
+
+
+ENDED = """
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+most, step = 8, 0
+
+
+class Count:
+    step = 0
+
+
+for epoch in range(9):
+    for a, b in loader:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(a), b).backward()
+        optimizer.step()
+        step += 1
+        Count.step += 1
+        {shown}
+    if {counter} >= most:
+        break
+"""
+SHARES = {
+    "a format": "print('%d/%d' % ({counter}, most))",
+    "format": "print('{{}} of {{}}'.format({counter}, most))",
+    "an f-string": "print(f'{{{counter}}}/{{most}}')",
+    "a quotient": "print({counter} / most)",
+    "a share": "print(100.0 * {counter} / most)",
+    "alone": "print(most)",
+    "beside an epoch": "print(epoch, 'of', 9)",
+}
+
+
+@pytest.mark.parametrize("counter", ["step", "Count.step"])
+@pytest.mark.parametrize("way", SHARES)
+def test_a_step_is_told_beside_the_number_of_steps_of_a_rank(way: str, counter: str) -> None:
+    """Where training ends by their number."""
+    shown = SHARES[way].format(counter=counter)
+    after = rewritten(HEAD + ENDED.format(shown=shown, counter=counter), "ddp")
+    assert f"if {counter} >= most // dist.get_world_size():" in after
+    line = next(each for each in after.splitlines() if each.strip().startswith("print("))
+    assert ("most // dist.get_world_size()" in line) is (way not in ("alone", "beside an epoch"))

@@ -126,6 +126,21 @@ ITERABLES = {
     "a generator that draws": ("pass", "drawn(96)"),
     "a generator with its own": ("pass", "own(96)"),
 }
+SETTINGS = {
+    "known": '{"num_workers": 0}',
+    "of two kinds": '{"num_workers": 0, "pin_memory": True} if torch.cuda.is_available() else {}',
+    "not known": 'json.loads("{}")',
+    "a generator": '{"generator": torch.Generator()}',
+}
+BY_SETTINGS = """
+import json
+settings = {settings}
+loaders = [
+    DataLoader(data, batch_size=8, shuffle=True, **settings),
+    DataLoader(data, batch_sampler=BatchSampler(RandomSampler(data), 8, True), **settings),
+]
+loader = loaders[0]
+"""
 GENERATORS = """
 def parts(order):
     for start in range(0, len(order), 8):
@@ -162,6 +177,9 @@ def programs() -> Iterator[tuple[str, str]]:
         for place in ("at the loader", "on an object", "in batches"):
             text = OWN.format(made=made, drawn=drawn) + PLACES[place].format(made="Own(96)")
             yield f"{name} {place}", HEAD + text + LOOP.format(loader="loader")
+    for name, settings in SETTINGS.items():
+        text = BY_SETTINGS.replace("{settings}", settings)
+        yield f"settings, {name}", HEAD + text + LOOP.format(loader="loader")
     for name, body in STREAMS.items():
         text = f"\nclass Stream(IterableDataset):\n    def __iter__(self):\n        {body}\n\n"
         text += "loader = DataLoader(Stream(), batch_size=8)\n"

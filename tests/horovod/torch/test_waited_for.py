@@ -41,6 +41,8 @@ LOOKS = {
     "Path read": "found = len(Path({path}).read_bytes()) > 0",
     "open": "with open({path}, 'rb') as file:\n    found = len(file.read()) > 0",
     "load": "found = len(torch.load({path})) == 2",
+    "a function that no table names": "import zipfile\nfound = len(zipfile.ZipFile({path}).namelist()) > 0",
+    "a method that no table names": "import numpy\nfound = numpy.lib.npyio.DataSource().exists({path})",
     "a question": "found = False\nif os.path.exists({path}):\n    found = True",
 }
 FOLDERS = {
@@ -115,6 +117,9 @@ NONE = {
     "what was there before": "if os.path.exists('a.pt'):\n    model.load_state_dict(torch.load('a.pt'))\n"
     "for epoch in range(2):\n    train()\n    torch.save(model.state_dict(), 'a.pt')\n",
     "another file": "train()\ntorch.save(model.state_dict(), 'a.pt')\nassert not os.path.exists('b.pt')\n",
+    "texts made of its name": "train()\ntorch.save(model.state_dict(), 'a.pt')\nwhole = os.path.join('.', 'a.pt')\n"
+    "print('a.pt', whole, sorted(['a.pt']))\n",
+    "a result that nobody uses": "import library\n\ntrain()\ntorch.save(model.state_dict(), 'a.pt')\nlibrary.note('a.pt')\n",
     "training in between": "train()\ntorch.save(model.state_dict(), 'a.pt')\ntrain()\nassert os.path.exists('a.pt')\n",
 }
 

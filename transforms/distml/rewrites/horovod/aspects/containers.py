@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from distml.rewrites.horovod.aspects.batches import Batches, Filling, How
 from distml.rewrites.horovod.aspects.filling import item_of
-from distml.rewrites.horovod.aspects.presence import only_where
+from distml.rewrites.horovod.aspects.presence import is_set_before, only_where
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.together import Spelling
 from distml.rewrites.horovod.aspects.uniform import Uniform
@@ -125,10 +125,10 @@ class Containers:
     def behind(self, loop: Looping, place: str, code: str, note: Note) -> None:
         """Ask for a statement about a place behind a loop, under the condition of the loop's own where that alone has set it."""
         root = re.split(r"[.\[]", place)[0]
-        found = [only_where(self.program, each, loop) for each in own_nodes(loop, ast.Name) if each.id == root]
-        tests = {each and ast.unparse(each) for each in found}
-        if len(tests) == 1 and found[0] is not None and self.uniform.holds(found[0]):
-            code = f"if {tests.pop()}:\n{indent(code, '    ')}"
+        names = [each for each in own_nodes(loop, ast.Name) if each.id == root]
+        tests = [each for each in only_where(self.program, names, loop) if self.uniform.holds(each)]
+        if tests:
+            code = f"if {ast.unparse(_all(tests))}:\n{indent(code, '    ')}"
         elif root == place and not any(
             root in names_in(each.test) for each in own_nodes(loop) if isinstance(each, ast.If | ast.While)
         ):
@@ -255,11 +255,16 @@ class Containers:
 
 
 def begins(place: str, loop: Looping, program: Program) -> bool:
-    """Whether a place, or what holds it, is set in front of a loop, in its block or one around it in the same turn."""
+    """Whether a place, or what holds it, is set in front of a loop: in its block or one around it in the same turn, or in a
+    branch there, where nothing else sets it.
+    """
     statement: ast.AST = loop
+    sometimes = not is_set_before(program, re.split(r"[.\[]", place)[0], loop)
     while isinstance(statement, ast.stmt):
         block = block_of(statement, program)
-        for each in block[: block.index(statement)]:
+        earlier = block[: block.index(statement)]
+        inner = [part for each in earlier if sometimes and isinstance(each, ast.If) for part in walk(each)]
+        for each in (*earlier, *inner):
             targets = targets_of(each) if isinstance(each, ast.Assign | ast.AnnAssign) else ()
             if any(_within(place, ast.unparse(part)) for target in targets for part in elements(target)):
                 return True
@@ -343,6 +348,11 @@ def _is_read(statement: ast.Assign, read: ast.Name, program: Program, depth: int
 def _within(place: str, whole: str) -> bool:
     """Whether a place is another one or a part of it."""
     return place == whole or place.startswith((whole + ".", whole + "["))
+
+
+def _all(tests: list[ast.expr]) -> ast.expr:
+    """The condition that all of some hold."""
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
 
 
 def chooses(node: ast.expr) -> bool:

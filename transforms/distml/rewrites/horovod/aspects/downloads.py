@@ -29,12 +29,12 @@ from distml.training.values import Class, Constant
 
 _LOADS = re.compile(
     r"keras\.datasets\.\w+\.load_data|keras\.utils\.(data_utils\.)?get_file|keras\.applications\.(\w+\.)?[A-Z]\w+"
-    r"|tensorflow_datasets\.(load|builder\(\)\.download_and_prepare)|torch\.hub\.(load|load_state_dict_from_url)|torch\.utils\.model_zoo\.load_url"
+    r"|tensorflow_datasets\.(load|builder\(\)\.download_and_prepare)|torch\.hub\.(load|load_state_dict_from_url|download_url_to_file)|torch\.utils\.model_zoo\.load_url"
     r"|(six\.moves\.)?urllib(\.request)?\.urlretrieve|wget\.download|gdown\.(download|cached_download)|nltk\.download"
     r"|tensorflow\.examples\.tutorials\.mnist\.input_data\.read_data_sets|tensorflow\.contrib\.learn\.(\w+\.)*(read_data_sets|load_dataset|maybe_download)|sklearn\.datasets\.fetch_\w+"
     r"|datasets\.load_dataset|transformers\.\w+\.from_pretrained|torchtext\.datasets\.\w+(\.splits)?|torchtext\.vocab\.(GloVe|FastText|CharNGram|Vectors)"
     r"|kagglehub\.\w*download|huggingface_hub\.(\w+\.)*(hf_hub|snapshot)_download|opendatasets\.download(_kaggle_dataset)?"
-    r"|torchtext\.utils\.(download_from_url|extract_archive)|torch_geometric\.datasets\.(\w+\.)*[A-Z]\w+|torch_geometric\.data\.(\w+\.)*\w*Dataset|ogb\.\w+\.(\w+\.)*\w*Dataset|dgl\.data\.(\w+\.)*[A-Z]\w+"
+    r"|(torchvision\.datasets|torchtext|torchaudio)\.(datasets\.)?utils\.(download_\w+|extract_archive)|torch_geometric\.datasets\.(\w+\.)*[A-Z]\w+|torch_geometric\.data\.(\w+\.)*\w*Dataset|ogb\.\w+\.(\w+\.)*\w*Dataset|dgl\.data\.(\w+\.)*[A-Z]\w+"
 )
 _TOKENS = re.compile(r"tokenizers\.(\w+\.)*\w+\(\)\.save(_model)?")
 _ANEW = re.compile(

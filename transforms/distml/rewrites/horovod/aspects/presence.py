@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from distml.source.bindings import arguments, binds, bound_names
 from distml.training.around import arms, block_of, owner_of
@@ -32,18 +32,23 @@ def set_in_turn(program: Program, name: ast.Name, loop: ast.AST) -> bool:
     return _set_between(program, name.id, program.statement(name), loop)
 
 
-def only_where(program: Program, name: ast.Name, loop: ast.stmt) -> ast.expr | None:
-    """The condition under which alone a loop reads a variable, if the variable may not be set otherwise."""
-    owner = program.owner(name)
-    if owner is owner_of(loop, program):
-        present = is_set_before(program, name.id, loop)
-    else:
-        present = not isinstance(owner, ast.Module) or _sets(owner.body, name.id)
-    branches = (
-        each for each in arms(name, program) if isinstance(each[0], ast.If) and loop in program.ancestors(each[0])
-    )
-    above, holds = next(branches, (None, False)) if not present else (None, False)
-    return None if above is None else above.test if holds else ast.UnaryOp(ast.Not(), above.test)
+def only_where(program: Program, names: Sequence[ast.Name], loop: ast.stmt) -> list[ast.expr]:
+    """The conditions under which alone a loop reads a variable, by all of these names, if it may not be set otherwise."""
+    owner = program.owner(names[0]) if names else None
+    if not names or (owner is owner_of(loop, program) and is_set_before(program, names[0].id, loop)):
+        return []
+    if owner is not owner_of(loop, program) and (not isinstance(owner, ast.Module) or _sets(owner.body, names[0].id)):
+        return []
+    found = [{ast.unparse(each): each for each in _tests(name, loop, program)} for name in names]
+    return [test for text, test in found[0].items() if all(text in each for each in found)]
+
+
+def _tests(node: ast.AST, loop: ast.stmt, program: Program) -> list[ast.expr]:
+    """What holds where a node stands in a loop, outermost first."""
+    branches = [
+        each for each in arms(node, program) if isinstance(each[0], ast.If) and loop in program.ancestors(each[0])
+    ]
+    return [branch.test if holds else ast.UnaryOp(ast.Not(), branch.test) for branch, holds in reversed(branches)]
 
 
 def _set_between(program: Program, root: str, statement: ast.stmt, outer: ast.AST) -> bool:

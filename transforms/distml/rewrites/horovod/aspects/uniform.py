@@ -246,6 +246,8 @@ class Uniform:
         if node.attr == "batch_size" and any(name.endswith("DataLoader()") for name in self.program.names(node.value)):
             return True
         own = bool(self.program.classes(node.value))
+        if node.attr == "data" and not own:  # of a tensor: whatever objects of the program keep under that name
+            return self.holds(node.value, depth)
         if node.attr == "shape":
             return not self._chosen(node.value, depth)
         if (node.attr.isupper() and not own) or node.attr in (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from distml.rewrites.horovod.aspects.intervals import bounds, counted, end_sooner, limits
 from distml.rewrites.horovod.aspects.outputs import kind_of
@@ -17,7 +17,7 @@ from distml.source.nodes import walk
 from distml.training.around import LOOPS, Looping, block_of, owner_of
 from distml.training.callsites import called, is_range
 from distml.training.counting import BARS, COUNTING_BARS
-from distml.training.syntax import mentions, names_in, nodes_in, remainder_of
+from distml.training.syntax import names_in, nodes_in, remainder_of
 
 _TURNS = Note("as many iterations as this rank has batches", "asking for more would raise StopIteration", "fewer-steps")
 _LIMIT = Note(
@@ -53,11 +53,13 @@ class Counts:
 
     def _limited(self, loop: ast.For, sampled: set[ast.Call]) -> None:
         """The limits at which training ends by the number of turns."""
-        for bound in limits(loop, counted(loop, self.program), self.program):
+        counters = counted(loop, self.program)
+        for bound in limits(loop, counters, self.program):
             if bound not in self._asked and not self._own(bound, sampled):
                 self._asked.add(bound)
                 end_sooner(self.plan, bound, _LIMIT)
                 self._in_epochs(loop, bound, sampled)
+                self._told_of(self._shares(loop, bound, counters))
 
     def _in_epochs(self, loop: ast.For, bound: ast.expr, sampled: set[ast.Call]) -> None:
         """The same limit where it is told in epochs of a rank: `epochs = most // len(loader)`."""
@@ -159,21 +161,25 @@ class Counts:
 
     def _last(self, loop: Looping, bound: ast.expr) -> None:
         """The turn that is known as the last by its number, and the number of turns that is told beside that of one."""
-        for each in [*self._ends(loop, bound), *self._shares(loop, bound)]:
+        numbers = names_in(loop.target) if isinstance(loop, ast.For) else set[str]()
+        self._told_of([*self._ends(loop, bound), *self._shares(loop, bound, numbers)])
+
+    def _told_of(self, numbers: Iterable[ast.expr]) -> None:
+        """Numbers of all iterations, where the number of one is known: those of a rank."""
+        for each in numbers:
             whole = "({} // {})" if isinstance(self.program.parent(each), ast.BinOp) else "{} // {}"
             self.plan.patch(each).wrap(each, whole.format("{}", self.plan.world(each).size), _TURNS)
 
-    def _shares(self, loop: Looping, bound: ast.expr) -> Iterator[ast.expr]:
-        """Where a turn is told as one of so many: `i / turns`, `f"{i} of {turns}"`."""
-        counter = names_in(loop.target) if isinstance(loop, ast.For) else set()
-        for each in nodes_in(loop, type(bound)):
+    def _shares(self, loop: Looping, bound: ast.expr, counters: set[str]) -> Iterator[ast.expr]:
+        """Where an iteration is told as one of so many: `i / turns`, `f"{i} of {turns}"`."""
+        for each in nodes_in(loop, type(bound)) if not isinstance(bound, ast.Constant) else ():
             above = self.program.parent(each)
             if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Div) and each is above.right:
-                of_turns = mentions(above.left, counter)
+                beside: ast.expr | None = above.left
             else:
-                shown = showing(each, self.program) if not isinstance(above, ast.BinOp) else None
-                of_turns = shown is not None and mentions(shown, counter)
-            if of_turns and ast.unparse(each) == ast.unparse(bound):
+                beside = showing(each, self.program) if not isinstance(above, ast.BinOp) else None
+            parts = [part for part in walk(beside) if isinstance(part, ast.expr)] if beside is not None else []
+            if counters.intersection(map(ast.unparse, parts)) and ast.unparse(each) == ast.unparse(bound):
                 yield each
 
     def _ends(self, loop: Looping, bound: ast.expr) -> list[ast.expr]:

@@ -19,7 +19,7 @@ from distml.rewrites.horovod.flows.pytorch.seeds import drawn
 from distml.rewrites.horovod.flows.pytorch.study import Study
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.training.around import block_of
-from distml.training.callsites import argument
+from distml.training.callsites import argument, told
 from distml.training.syntax import nodes_in, values_given
 from distml.training.unit import Unit
 from distml.training.values import Box, Class, Constant, Foreign, Instance
@@ -78,8 +78,12 @@ class Orders:
         kinds |= _GLOBAL if any(self.unheard(each) for each in given[:2] if each is not None) else set()
         if not self._plan.may_change(maker):
             kinds |= {"torch"}
-        elif not kinds and not any(given[:2]) and not any(k.arg in ("generator", None) for k in maker.keywords):
-            self._plan.patch(maker).keyword(maker, "generator", self._generator(maker), _ORDER)
+        elif not kinds and not any(given[:2]):
+            told_by = [told(maker, name, self._program) for name in ("generator", "sampler", "batch_sampler")]
+            if None in told_by:  # settings that nobody knows may hold one of these
+                kinds |= {"torch"}
+            elif not any(told_by):
+                self._plan.patch(maker).keyword(maker, "generator", self._generator(maker), _ORDER)
         return kinds
 
     def agree_on(self, iterable: ast.expr) -> set[str]:
