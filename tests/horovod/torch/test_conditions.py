@@ -55,6 +55,9 @@ ALL = {
     "only in training": "if self.training:\n    return self.b(x)\nreturn x",
     "not outside of training": "if not self.training:\n    return x\nreturn self.b(x)",
     "made under the flag that is asked": "x = self.b(x)\nif self.deep:\n    x = self.c(x)\nreturn x",
+    "a part without weights": "x = self.b(x)\nif x.sum() > 99:\n    x = self.shape(x)\nreturn x",
+    "a part without weights outside of training": "if self.training:\n    return self.b(x)\nreturn self.shape(self.b(x))",
+    "a class of layers that is kept": "assert self.kind is not None\nreturn self.b(x)",
 }
 SOME = {
     "by the data": "if x.sum() > 99:\n    x = self.b(x)\nreturn x",
@@ -62,6 +65,8 @@ SOME = {
     "behind in training": "if self.training:\n    return x\nreturn self.b(x)",
     "outside of training": "if not self.training:\n    x = self.b(x)\nreturn x",
     "made whatever the flag says": "return self.b(x) if self.deep else x",
+    "a part with weights": "x = self.b(x)\nif x.sum() > 99:\n    x = self.scale(x)\nreturn x",
+    "a part with what it is given": "x = self.b(x)\nif x.sum() > 99:\n    x = self.around(x)\nreturn x",
     "behind the block": "if not self.deep:\n    if mask is None:\n        return x\nreturn self.b(x)",
 }
 IDLE = (
@@ -69,13 +74,31 @@ IDLE = (
 )
 
 
-MADE = "        if deep:\n            self.c = nn.Linear(4, 4)"
+PARTS = {
+    "self.c": ("if deep:\n            self.c = nn.Linear(4, 4)", ""),
+    "self.shape": ("self.shape = Part()", "self.mean = torch.zeros(4) if factor is None else factor"),
+    "self.scale": ("self.scale = Part()", "self.factor = nn.Parameter(torch.ones(4))"),
+    "self.around": ("self.around = Part(nn.Linear(4, 4))", "self.factor = factor"),
+    "self.kind": ("self.kind = nn.BatchNorm1d", ""),
+}
+"""What a pass calls beside: what makes it, and what its class keeps."""
+PART = """
+class Part(nn.Module):
+    def __init__(self, factor=None):
+        super().__init__()
+        {kept}
+
+    def forward(self, x):
+        return x + sum(each.sum() for each in self.parameters())
+"""
 
 
 def becomes(body: str, idle: str = "") -> str:
     """The program that a program becomes."""
     lines = "".join(f"        {line}\n" for line in body.splitlines())
-    text = rewritten(PROGRAM.format(body=lines, idle=idle, made=MADE if "self.c" in body else ""), "ddp")
+    made, kept = next((parts for name, parts in PARTS.items() if name in body), ("", ""))
+    idle += PART.format(kept=kept) if kept else ""
+    text = rewritten(PROGRAM.format(body=lines, idle=idle, made=f"        {made}"), "ddp")
     assert "DistributedDataParallel" in text
     return text
 

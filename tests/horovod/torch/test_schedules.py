@@ -142,3 +142,47 @@ def test_a_rate_that_a_file_says_is_scaled(what: str) -> None:
         "for inputs", f"control = {read}\n    for inputs"
     )
     assert 'control["lr"] * hvd.size()' in rewritten(f"{imported}\n{HEAD}{put}")
+
+
+TIMM = """
+from timm.scheduler import {kind}
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+schedule = {kind}(optimizer, {first}{count}, warmup_t=20, warmup_lr_init=1e-4{more})
+step = 0
+for epoch in range(4):
+    for a, b in loader:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(a), b).backward()
+        optimizer.step()
+        step += 1
+        {told}
+    schedule.step(epoch + 1)
+"""
+OF_TIMM = {
+    "CosineLRScheduler": ("t_initial=", "100"),
+    "TanhLRScheduler": ("", "100"),
+    "PolyLRScheduler": ("t_initial=", "100"),
+    "StepLRScheduler": ("decay_t=", "100"),
+    "MultiStepLRScheduler": ("", "[100, 200]"),
+}
+TOLD_BY_TIMM = {
+    "updates": (", t_in_epochs=False", "schedule.step_update(num_updates=step)", True),
+    "updates of an epoch": (", t_in_epochs=False", "schedule.step_update(step)", True),
+    "epochs": (", t_in_epochs=True", "schedule.step_update(step)", False),
+    "epochs if nothing is said": ("", "schedule.step_update(num_updates=step)", False),
+    "none in the loop": (", t_in_epochs=False", "pass", False),
+}
+
+
+@pytest.mark.parametrize("kind", OF_TIMM)
+@pytest.mark.parametrize("way", TOLD_BY_TIMM)
+def test_schedules_of_timm_count_the_steps_of_a_rank(kind: str, way: str) -> None:
+    """Where they count steps, their warm-up does too."""
+    more, told, counts = TOLD_BY_TIMM[way]
+    first, count = OF_TIMM[kind]
+    after = rewritten(HEAD + TIMM.format(kind=kind, first=first, count=count, more=more, told=told), "ddp")
+    line = next(each for each in after.splitlines() if each.startswith("schedule = "))
+    assert ("warmup_t=max(1, 20 // dist.get_world_size())" in line) is counts
+    assert ("100 // dist.get_world_size()" in line) is counts

@@ -23,7 +23,7 @@ from distml.training.callers import run_from
 from distml.training.callsites import is_range, positional
 from distml.training.program import Program
 from distml.training.remembered import remembered
-from distml.training.syntax import closure, method_name, names_in, nodes_in, values_given
+from distml.training.syntax import closure, elements, method_name, names_in, nodes_in, values_given
 from distml.training.values import Class
 
 
@@ -204,6 +204,11 @@ def _both(branch: ast.If | ast.IfExp, program: Program) -> list[list[ast.AST]]:
     return [[*arm, *([] if leaves(arm) else rest)] for arm in (branch.body, branch.orelse)]
 
 
+def _have_weights(names: Iterable[str]) -> bool:
+    """Whether something of one of these paths has weights: what a class makes, and not the class itself."""
+    return any(_WEIGHED.match(name) and name.endswith((")", "]")) for name in names)
+
+
 def _may_leave_out(branch: ast.If | ast.IfExp, own: str, program: Program) -> bool:
     """Whether a pass with gradients may leave out something with weights of the model, which is called `own`, at a condition: in
     training one arm of `self.training` is taken always, and a layer that is asked for and not there has no weights.
@@ -229,17 +234,54 @@ def _layers(part: ast.AST, program: Program) -> Iterator[ast.Call]:
     """The calls of layers and models that have gradients."""
     for call in nodes_in(part, ast.Call):
         names = program.names(call.func)
-        if any(_WEIGHED.match(name) and name.endswith((")", "]")) for name in names) and graded(program, call):
+        if _have_weights(names) and graded(program, call):
             yield call
 
 
 def _weighed(part: ast.AST, own: str, program: Program) -> Iterator[ast.expr]:
-    """What is called of a model, but for layers of the library that have no weights."""
+    """What is called of a model, but for layers that have no weights, those of the library and those of the program."""
     for each in (node.func for node in nodes_in(part, ast.Call)):
-        names = program.names(each)
+        names, kinds = program.names(each), program.classes(each)
         plain = names and all(name.startswith("torch.nn.") and not _WEIGHED.match(name) for name in names)
+        plain = plain or (bool(kinds) and {kind.node for kind in kinds} <= _weightless(program))
         if isinstance(each, ast.Attribute) and ast.unparse(each.value) == own and not plain:
             yield each
+
+
+@remembered
+def _weightless(program: Program) -> frozenset[ast.ClassDef]:
+    """The modules of a program, derived from no others, that keep nothing that may have weights."""
+    classes = [each for unit in program.units.values() for each in nodes_in(unit.tree, ast.ClassDef)]
+    bases = {each: program.library_bases(Class(each)) for each in classes}
+    modules = [
+        each for each in classes if bases[each] and {name.rpartition(".")[2] for name in bases[each]} == {"Module"}
+    ]
+    return frozenset(each for each in modules if len(each.bases) == 1 and not _keeps_weights(each, program))
+
+
+def _keeps_weights(owner: ast.ClassDef, program: Program) -> bool:
+    """Whether a module puts something that may have weights among its attributes."""
+    put = [
+        each for each in nodes_in(owner, ast.Call) if method_name(each) in _PUTS or ast.unparse(each.func) == "setattr"
+    ]
+    kept = [
+        node.value
+        for node in nodes_in(owner, ast.Assign)
+        if any(isinstance(each, ast.Attribute | ast.Subscript) for target in node.targets for each in elements(target))
+    ]
+    return bool(put) or any(_may_weigh(each, program) for each in kept)
+
+
+def _may_weigh(value: ast.expr, program: Program) -> bool:
+    """Whether a value may be a layer or a parameter, or hold one: of what nobody knows it may."""
+    if isinstance(value, ast.Call | ast.Name | ast.Attribute):
+        names = program.names(value)
+        return not program.of(value) or _have_weights(names) or any(name.startswith("?") for name in names)
+    return any(_may_weigh(each, program) for each in ast.iter_child_nodes(value) if isinstance(each, ast.expr))
+
+
+_PUTS = frozenset("add_module register_module register_parameter append extend update __setattr__".split())
+"""Methods by which a module may be given layers."""
 
 
 def _asks_for_layer(test: ast.expr, own: str) -> bool:
@@ -257,7 +299,7 @@ def _leaves_out(program: Program, owner: ast.ClassDef) -> bool:
     made = {
         target.attr
         for node in nodes_in(owner, ast.Assign)
-        if any(map(_WEIGHED.match, program.names(node.value)))
+        if _have_weights(program.names(node.value))
         for target in node.targets
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
     }

@@ -33,6 +33,7 @@ class _Count(NamedTuple):
     default: str = ""
 
 
+_METHODS = frozenset({"step", "step_update"})
 _LIBRARY = "torch.optim.lr_scheduler."
 _COUNTS: dict[str, tuple[_Count, ...]] = {
     f"{_LIBRARY}StepLR": (_Count("step_size", 1),),
@@ -59,6 +60,22 @@ _COUNTS: dict[str, tuple[_Count, ...]] = {
     },
 }
 """The schedules of libraries: https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"""
+_TIMM = "timm.scheduler."
+_COUNTS |= {
+    f"{_TIMM}{module}{kind}LRScheduler": (
+        _Count(first, 1, _LISTED if kind == "MultiStep" else _DIVIDED),
+        _Count("warmup_t", warmup),
+    )
+    for kind, first, warmup in (
+        ("Cosine", "t_initial", 6),
+        ("MultiStep", "decay_t", 3),
+        ("Poly", "t_initial", 7),
+        ("Step", "decay_t", 3),
+        ("Tanh", "t_initial", 8),
+    )
+    for module in ("", f"{kind.lower()}_lr.")
+}
+"""Those of timm count steps that `step_update` tells them, where they are made with `t_in_epochs=False`, and epochs otherwise."""
 _INNER = {f"{_LIBRARY}SequentialLR": 1, f"{_LIBRARY}ChainedScheduler": 0}
 """Where schedules take those that they step in turn."""
 
@@ -73,11 +90,13 @@ class Schedules:
     def shorten(self, optimizers: Optimizers) -> None:
         """Divide what schedules count; HVD311 warns of those that count in a way which cannot be seen."""
         for call in self.program.calls:
-            if not isinstance(call.func, ast.Attribute) or call.func.attr != "step" or not self._by_batch(call):
+            if not isinstance(call.func, ast.Attribute) or call.func.attr not in _METHODS or not self._by_batch(call):
                 continue
-            if not any(map(self._is_own, values_given(call))):
+            updates = call.func.attr == "step_update"
+            if updates or not any(map(self._is_own, values_given(call))):
                 for made in self._made(call.func.value):
-                    self._schedule(made)
+                    if updates == is_false(argument(made, -1, "t_in_epochs")):
+                        self._schedule(made)
                 for name in self._of_the_program(call.func.value):
                     self._warn(call, f"`{name}` is stepped once per batch")
         for place in optimizers.set_by_hand():
@@ -96,7 +115,7 @@ class Schedules:
         back = (each for each in nodes if ast.unparse(each.targets[0]) == target)
         return any(ast.unparse(each.value) in kept for each in back)
 
-    def _made(self, node: ast.expr) -> Iterator[ast.expr]:
+    def _made(self, node: ast.expr) -> Iterator[ast.Call]:
         """The calls that make the schedules which an expression can stand for."""
         for value in self.program.of(node):
             if isinstance(value, Foreign) and isinstance(value.node, ast.Call):
@@ -114,8 +133,8 @@ class Schedules:
                 if not made or not all(any(map(self._is_own, values_given(call))) for call in made):
                     yield value.type.node.name
 
-    def _schedule(self, call: ast.expr) -> None:
-        if call in self._seen or not isinstance(call, ast.Call):
+    def _schedule(self, call: ast.Call) -> None:
+        if call in self._seen:
             return
         self._seen.add(call)
         name = next(iter(sorted(self.program.names(call.func) & _COUNTS.keys())), None)
