@@ -40,6 +40,8 @@ MAKES = {
     "read = np.memmap('d.bin', dtype=np.uint8, mode='r')\n",
     "records": "if not os.path.exists('d.rec'):\n    with tf.io.TFRecordWriter('d.rec') as out:\n"
     "        out.write(b'x')\nread = tf.data.TFRecordDataset('d.rec')\n",
+    "pictures of older SciPy": "import scipy.misc\nif not os.path.exists('d.png'):\n"
+    "    scipy.misc.imsave('d.png', np.ones((3, 3)))\nread = scipy.misc.imread('d.png')\n",
     "a loop over files": "folder = pathlib.Path('all')\nfor i in range(9):\n    each = folder / f'{i}.txt'\n"
     "    if not each.exists():\n        each.write_text('x')\nread = sorted(os.listdir(folder))\n",
 }

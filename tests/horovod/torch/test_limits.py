@@ -150,6 +150,7 @@ SHARES = {
     "an f-string": "print(f'{{{counter}}}/{{most}}')",
     "a quotient": "print({counter} / most)",
     "a share": "print(100.0 * {counter} / most)",
+    "the last one": "print({counter} == most, 'is the last')",
     "alone": "print(most)",
     "beside an epoch": "print(epoch, 'of', 9)",
 }

@@ -9,8 +9,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from horovod.torch.programs import rewritten, said_by_two
 
-from distml.rewrites.horovod.aspects.presence import is_set_before
+from distml.rewrites.horovod.aspects.presence import is_set_before, may_be_none
 from distml.source.project import Project
 from distml.training.program import Program
 
@@ -82,4 +83,41 @@ def test_what_is_set_before_a_statement_is_set_there(around: str, folder: Path) 
         kinds[f"{said} {values <= {1}}"] += 1
         assert not said or "unset" not in values, program
         assert not said or "model = None" in program or values <= {1}, program
+        assert said or None not in values or may_be_none(known, "model", statement), program
     assert kinds["True True"] > 20 and kinds["False False"] > 20, kinds
+
+
+MAYBE = """
+import torch
+from torch import nn
+
+
+def make(fine):
+    model = nn.Linear(4, 1)
+    second = None
+    parameters = list(model.parameters())
+    if fine:
+        second = nn.Linear(1, 1)
+        parameters += list(second.parameters())
+    optimizer = torch.optim.SGD(parameters, lr=0.01)
+    return {{"model": model, "second": second}}, optimizer
+
+
+nets, optimizer = make({fine})
+for x, y in torch.utils.data.DataLoader([(torch.ones(4), torch.ones(1))] * 8, batch_size=2):
+    optimizer.zero_grad()
+    out = nets["model"](x)
+    out = nets["second"](out) if nets["second"] is not None else out
+    nn.functional.mse_loss(out, y).backward()
+    optimizer.step()
+print("weights", [each.sum().item() for net in nets.values() if net is not None for each in net.parameters()])
+"""
+
+
+@pytest.mark.requires("torch")
+def test_a_model_that_may_not_be_there_is_sent_where_it_is(tmp_path: Path) -> None:
+    """Both processes train, with it and without it."""
+    texts = {fine: rewritten(MAYBE.format(fine=fine), "ddp") for fine in ("True", "False")}
+    told = said_by_two(texts, tmp_path)
+    assert all("if second is not None:" in text for text in texts.values())
+    assert all(told[fine][0].startswith("weights") for fine in told)

@@ -114,6 +114,8 @@ NOW_AND_THEN = {
     "a meter": "print(meter.val, meter.avg)",
     "a meter in a format": "print('{m.val:.3f} ({m.avg:.3f})'.format(m=meter))",
     "a text that is made there": "text = f'{total / (i + 1)}'\nprint(text)",
+    "a text that is made there of a loss": "text = 'loss %f' % loss.item()\nprint(text)\nwriter.add_text('now', text)",
+    "a loss in a text and beside it": "text = 'loss %f' % loss.item()\nprint(text)\nprint(loss.item())",
     "a bar": "bar.set_postfix(loss=loss.item())",
     "a bar that writes": "bar.write(str(loss.item()))",
     "a run": "wandb.log({'loss': loss.item(), 'epoch': epoch})",
@@ -223,3 +225,46 @@ def test_a_condition_that_the_loop_does_not_change_is_no_interval(asked: str) ->
     inside = [line for line in file.source.splitlines() if line.startswith("            ") and "mean_of_ranks(" in line]
     assert bool(inside) == (asked in CHANGED)
     assert ("HVD313" in [each.code for each in found.plan.warnings]) == (asked in UNCHANGED)
+
+
+JUDGED = """
+judged = DataLoader(TensorDataset(x, y), batch_size=8)
+
+
+def train():
+    for i, (a, b) in enumerate(loader):
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(a), b).backward()
+        optimizer.step()
+        if i % 4 == 3:
+            {begin}
+            with torch.no_grad():
+                for c, d in {through}:
+                    loss = nn.functional.mse_loss(model(c), d)
+                    {kept}
+            {told}
+
+
+train()
+"""
+WITHIN = {
+    "a sum": ("total = 0.0", "total += loss.item()", "print(total / len(judged))"),
+    "a list": ("seen = []", "seen.append(loss.item())", "print(sum(seen) / len(seen))"),
+    "a meter": ("meter = Meter()", "meter.update(loss.item())", "print(meter.avg)"),
+    "the last of a meter": ("meter = Meter()", "meter.update(loss.item())", "print(meter.val)"),
+    "a table": ("table = {'a': []}", "table['a'].append(loss.item())", "print(table)"),
+    "guesses": ("guesses = []", "guesses.extend(model(c)[:, 0].tolist())", "print(max(guesses))"),
+}
+
+
+@pytest.mark.parametrize("way", WITHIN)
+@pytest.mark.parametrize("through", ["judged", "tqdm.tqdm(judged)", "loader"])
+def test_what_a_whole_pass_in_a_loop_finds_is_told_as_it_is(way: str, through: str) -> None:
+    """All ranks go through the same data there; of the data that is divided each has seen its part."""
+    begin, kept, told = WITHIN[way]
+    head = PROGRAM.partition("for epoch in")[0]
+    made = outcome(head + JUDGED.format(begin=begin, through=through, kept=kept, told=told), "ddp")
+    (file,) = made.files.values()
+    combined = any(f"= {name}(" in file.source for name in ("mean_of_ranks", "mean_of_each", "from_all_ranks"))
+    assert combined is (through == "loader") or "HVD313" in {each.code for each in made.plan.warnings}
+    assert through == "loader" or not combined

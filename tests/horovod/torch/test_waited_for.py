@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
-from horovod.torch.programs import HEAD, outcome, said_by_two
+from horovod.torch.programs import HEAD, outcome, rewritten_files, said_by_two
 
 from distml.rewrites.horovod.options import Backend
 
@@ -173,3 +173,28 @@ def test_what_reads_no_such_files_waits_for_none(kind: str) -> None:
     text = f"{TRAIN}folder = os.environ['F']\n{OTHER_KINDS[kind]}\nkept = np.load('kept.npy')\ntrain()\n"
     (file,) = outcome(text, "ddp").files.values()
     assert "barrier" not in file.source
+
+
+IN_ANOTHER_FILE = """import torch
+
+
+def keep(model):
+    torch.save(model.state_dict(), "a.pt")
+    found = torch.load("a.pt")
+    return len(found) == 2
+"""
+STARTED = {
+    "ddp": ("import torch.distributed as dist\n", "    if dist.is_initialized():\n        dist.barrier()\n"),
+    "horovod": ("import horovod.torch as hvd\n", "    if not hvd.is_initialized():\n        hvd.init()\n"),
+    "accelerate": ("from accelerate import Accelerator\n", "    accelerator = Accelerator("),
+}
+
+
+@pytest.mark.parametrize("backend", STARTED)
+def test_a_file_that_waits_has_what_it_waits_by(backend: Backend) -> None:
+    """Nothing else in it communicates."""
+    script = TRAIN + "import keeps\n\ntrain()\nassert keeps.keep(model)\n"
+    after = rewritten_files({"run.py": script, "keeps.py": IN_ANOTHER_FILE}, backend)["keeps.py"]
+    imported, begun = STARTED[backend]
+    assert after.count(imported) == after.count(begun) == 1
+    assert after.index(imported) < after.index(begun) < after.index("found = torch.load")

@@ -52,8 +52,10 @@ def certify(plan: Plan, made: Callable[[], dict[str, Rewritten]]) -> dict[str, R
     watch = _watch(plan)
     followed = _follow(plan, texts, watch)
     races = [race for _, found in followed for race in found.races]
+    done = len(plan.ends)
     waits = _wait_for(races, plan) if races else []
     if waits:
+        _complete(plan, waits, done)
         again = made()
         better = _follow(plan, again, watch)
         if any(found.findings for _, found in better):
@@ -63,6 +65,13 @@ def certify(plan: Plan, made: Callable[[], dict[str, Rewritten]]) -> dict[str, R
             texts, followed = again, better
     _say(followed, watch, plan)
     return texts
+
+
+def _complete(plan: Plan, waits: Iterable[tuple[ast.stmt, str]], done: int) -> None:
+    """Put what waits use into their files, of which some have no start-up yet: `done` ends of the plan are there already."""
+    places = {plan.program.unit(statement).source.location for statement, _ in waits}
+    for ask in [*plan.ends[done:], *(complete for place, complete in plan.imported.items() if place in places)]:
+        ask()
 
 
 def _apart(plan: Plan) -> bool:

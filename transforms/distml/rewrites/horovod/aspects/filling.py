@@ -100,3 +100,9 @@ def assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.
             yield from assigned(one, other)
     else:
         yield target, value
+
+
+def is_addition(value: ast.expr, place: str) -> bool:
+    """Whether something is added to what a place holds: `total = total + each`."""
+    sides = [value.left, value.right] if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else []
+    return place in map(ast.unparse, sides)

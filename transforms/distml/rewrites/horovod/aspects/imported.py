@@ -31,11 +31,14 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Imported:
     """What the start-up of one such file becomes when all that was asked for in it is known.
 
-    `script`: the file is one itself, which other programs import; it has been started where it trains.
+    `script`: the file is one itself, which other programs import; it has been started where it trains. `put` puts statements
+    behind its imports.
     """
 
-    def __init__(self, plan: Plan, unit: Unit, way: Way, script: bool = False) -> None:
-        self.plan, self.unit, self.way, self.script = plan, unit, way, script
+    def __init__(
+        self, plan: Plan, unit: Unit, way: Way, script: bool = False, put: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self.plan, self.unit, self.way, self.script, self.put = plan, unit, way, script, put
         self.program, self.patch = plan.program, plan.patch(unit.tree)
         loops = upwards([loop.node for loop in plan.loops], plan.program, direct=True)
         self._trains = {_outermost(each, plan.program) for each in loops if plan.program.unit(each) is unit}
@@ -43,7 +46,7 @@ class Imported:
         self._uses = re.compile(rf"\b{way.world.module}\.")
 
     def complete(self) -> None:
-        """Start the back end where it is needed, and import what is used."""
+        """Start the back end where it is needed, and import what is used; again if more is asked for afterwards."""
         start = self._at_import()
         if start:
             self._started(lambda _: True)
@@ -51,7 +54,11 @@ class Imported:
             self.in_functions()
         texts = [*start, *(code for _, code in self._codes())]
         lines = [*self.way.used(texts), *utilities_of(self.plan, self.unit), *start]
-        self.patch.amend(self.plain, "\n".join(lines))
+        before, self.plain = self.plain, "\n".join(lines)
+        if before:
+            self.patch.amend(before, self.plain)
+        elif self.plain:
+            self.put(self.plain)
 
     def in_functions(self) -> None:
         """Start the back end in each function that needs it, and say rank and size there as where it has been started."""
@@ -104,7 +111,7 @@ class Imported:
             assert function is not None
             self.patch.begin(function, again, _STARTED, first=True)
         for _, code in self._codes():
-            if _DEFINES.match(code) and self._uses.search(code.replace(self.way.apart.first, "")):
+            if _DEFINES.match(code) and self._uses.search(code.replace(self.way.apart.first, "")) and again not in code:
                 self.patch.amend(code, _begun(code, again))
 
 

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from types import MappingProxyType
 
 from distml.rewrites.horovod.aspects.containers import Containers, Kept, read_outside
-from distml.rewrites.horovod.aspects.filling import assigned
+from distml.rewrites.horovod.aspects.filling import assigned, is_addition
 from distml.rewrites.horovod.aspects.numbers import Numbers, is_text
 from distml.rewrites.horovod.aspects.reports import reports
 from distml.rewrites.horovod.aspects.together import Spelling
@@ -176,7 +176,7 @@ class Means:
         return (
             place in parts
             and not self.uniform.holds(value)
-            and (self._linear(value, place) or (_is_addition(value, place) and self.numbers.begins(target)))
+            and (self._linear(value, place) or (is_addition(value, place) and self.numbers.begins(target)))
         )
 
     def _linear(self, node: ast.expr, place: str) -> bool:
@@ -239,7 +239,7 @@ class Means:
         """The attributes in which an object keeps the last of the numbers that it adds up."""
         for call in own_nodes(loop, ast.Call):
             held = receiver_of(call)
-            if isinstance(held, _PLACES) and self._fixed(held, loop):
+            if isinstance(held, _PLACES) and self._fixed(held, loop) and call not in self.uniform.agreed:
                 for name in (name for method in self._given_to(call) for name in self._kept_last(method)):
                     yield f"{ast.unparse(held)}.{name}"
 
@@ -375,12 +375,20 @@ class Means:
         told: dict[tuple[ast.AST, bool], ast.stmt] = {}
         for statement in own_nodes(loop, ast.Expr):
             branch = self.program.parent(statement)
-            if isinstance(branch, ast.If) and self._loads(statement, name) and self._tells(statement):
-                if self._now_and_then(branch, loop) and not self._derived(loop, statement):
-                    told.setdefault(_arm(branch, statement), statement)
+            first = self._telling(statement, name) if isinstance(branch, ast.If) and self._tells(statement) else None
+            if isinstance(branch, ast.If) and first is not None:
+                if self._now_and_then(branch, loop) and not self._derived(loop, first):
+                    told.setdefault(_arm(branch, statement), first)
         behind = (each for each in self._behind(loop, name) if self._loads(each, name) and self._tells(each))
         for first in [*told.values(), *[*behind][:1]]:
             self.plan.patch(first).before(first, self._code(first, name, False), _MEAN)
+
+    def _telling(self, told: ast.stmt, name: str) -> ast.stmt | None:
+        """The first statement of a block by which a number is told there: the one that tells it, or makes the text for that."""
+        block, read = block_of(told, self.program), names_in(told)
+        made = (each for each in block[: block.index(told)] if isinstance(each, ast.Assign))
+        texts = [each for each in made if any(names_in(target) & read for target in each.targets)]
+        return next((each for each in [*texts, told] if self._loads(each, name)), None)
 
     def _tells(self, statement: ast.stmt) -> bool:
         """Whether a statement reports, or hands what it has to a function of the program that does."""
@@ -482,12 +490,6 @@ class Means:
 def _arm(branch: ast.If, statement: ast.stmt) -> tuple[ast.If, bool]:
     """The arm of a branch that a statement stands in: the branch, and whether it is its `else`."""
     return branch, statement in branch.orelse
-
-
-def _is_addition(value: ast.expr, place: str) -> bool:
-    """Whether something is added to what a place holds: `total = total + each`."""
-    sides = [value.left, value.right] if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else []
-    return place in map(ast.unparse, sides)
 
 
 def _attribute_loaded(node: ast.AST, name: str) -> bool:

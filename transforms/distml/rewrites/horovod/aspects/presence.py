@@ -27,6 +27,14 @@ def is_set_before(program: Program, name: str, statement: ast.stmt) -> bool:
     return _set_between(program, root, statement, owner)
 
 
+def may_be_none(program: Program, name: str, statement: ast.stmt) -> bool:
+    """Whether a variable is None at a statement unless a condition has given it another value: `net = None` in front of it."""
+    if is_set_before(program, name, statement):
+        return False
+    made = nodes_in(owner_of(statement, program), ast.Assign)
+    return any(is_literal(each.value, None) and name in map(ast.unparse, each.targets) for each in made)
+
+
 def set_in_turn(program: Program, name: ast.Name, loop: ast.AST) -> bool:
     """Whether each turn of a loop gives a variable a value before it comes to where it is read."""
     return _set_between(program, name.id, program.statement(name), loop)

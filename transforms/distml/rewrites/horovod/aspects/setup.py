@@ -39,9 +39,10 @@ def set_up(plan: Plan, unit: Unit) -> World:
     start, entry = start_of(plan), is_entry(plan, unit)
     way = way_of(plan, unit, start, _is_alone(plan, unit))
     if not entry and _is_prepared(plan, unit):
-        ask = Imported(plan, unit, way)
-        behind_start(plan, unit, ask.plain, _IMPORTED)
+        ask = Imported(plan, unit, way, put=lambda code: behind_start(plan, unit, code, _IMPORTED))
+        ask.put(ask.plain)
         plan.ends.append(ask.complete)
+        plan.imported[unit.source.location] = ask.complete
         return way.apart
     patch, guard = plan.patch(unit.tree), _guard(plan, unit)
     shared = (

@@ -35,8 +35,10 @@ from distml.rewrites.horovod.flows.pytorch.statistics import Statistics
 from distml.rewrites.horovod.flows.pytorch.study import Step, Study
 from distml.rewrites.horovod.flows.pytorch.tensors import Tensors
 from distml.rewrites.horovod.plan import Loop, Plan
+from distml.source.nodes import walk
 from distml.training.around import LOOPS
 from distml.training.program import Program
+from distml.training.syntax import nodes_in
 
 
 class Torch:
@@ -120,10 +122,11 @@ def _plan(study: Study, state: BatchState, plan: Plan) -> None:
 def _report(study: Study, plan: Plan, spelling: Spelling, loaders: Loaders, sharded: set[ast.AST]) -> None:
     """Have what loops report be of all the data, and come as often as it did."""
     auto, judging = plan.options.shard == "auto", dict(loaders.judging())
-    uniform = Uniform(study.program, study.dealt | study.uneven, study.environment, study.agreed)
     losses = {ast.unparse(each.func.value) for each in study.backwards if isinstance(each.func, ast.Attribute)}
     drawing = {loop for each in sharded if isinstance(each, ast.Call) and (loop := study.loop(each)) is not None}
     passes = study.shortened | study.undivided | drawing | {*judging} if auto else sharded
+    same = study.agreed | {node for loop in passes for node in _whole_passes(study, loaders, loop, passes)}
+    uniform = Uniform(study.program, study.dealt | study.uneven, study.environment, same)
     means = Means(plan, uniform, losses, spelling, study.phases)
     if auto:
         Progress(plan, loaders, sharded).tell()
@@ -134,6 +137,18 @@ def _report(study: Study, plan: Plan, spelling: Spelling, loaders: Loaders, shar
         means.tell_sums(Shares(plan, loaders, sharded | {*judging}))
     means.average(passes, {each for each, whole in judging.items() if not whole})
     means.average_each([each for each in sharded | {*judging} if isinstance(each, ast.comprehension)])
+
+
+def _whole_passes(study: Study, loaders: Loaders, loop: ast.AST, passes: set[ast.AST]) -> Iterator[ast.AST]:
+    """What passes do in a loop that go through all of a loader: all ranks see the same data there, with the same weights."""
+    for inner in nodes_in(loop, ast.For):
+        if inner in passes or study.stepping.holds(inner):
+            continue
+        made = [
+            loaders.loops.makers(leaf) for leaf in loaders.loops.leaves(inner.iter) if loaders.loops.is_loader(leaf)
+        ]
+        if made and all(makers and makers.isdisjoint(loaders.sampled) for makers in made):
+            yield from walk(inner)
 
 
 def _divide_turns(

@@ -59,7 +59,9 @@ class Counts:
                 self._asked.add(bound)
                 end_sooner(self.plan, bound, _LIMIT)
                 self._in_epochs(loop, bound, sampled)
-                self._told_of(self._shares(loop, bound, counters))
+                self._told_of(self._shares(loop, bound, counters) if not isinstance(bound, ast.Constant) else ())
+        for each in [*self._asked]:
+            self._told_of(other for other in self._ends(loop, each) if other not in self._asked)
 
     def _in_epochs(self, loop: ast.For, bound: ast.expr, sampled: set[ast.Call]) -> None:
         """The same limit where it is told in epochs of a rank: `epochs = most // len(loader)`."""
@@ -172,7 +174,7 @@ class Counts:
 
     def _shares(self, loop: Looping, bound: ast.expr, counters: set[str]) -> Iterator[ast.expr]:
         """Where an iteration is told as one of so many: `i / turns`, `f"{i} of {turns}"`."""
-        for each in nodes_in(loop, type(bound)) if not isinstance(bound, ast.Constant) else ():
+        for each in nodes_in(loop, type(bound)):
             above = self.program.parent(each)
             if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Div) and each is above.right:
                 beside: ast.expr | None = above.left

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from distml.rewrites.horovod.aspects.presence import is_set_before
+from distml.rewrites.horovod.aspects.presence import is_set_before, may_be_none
 from distml.rewrites.horovod.aspects.rates import change_each
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.pytorch.parameters import of_models
@@ -279,7 +279,10 @@ class Optimizers:
 
     def _broadcast(self, statement: ast.stmt, model: Model) -> str:
         line = self.spelling.broadcast_model(statement, model.name)
-        return f"for {model.name} in {model.among}:\n    {line}" if model.among else line
+        head = f"for {model.name} in {model.among}" if model.among else ""
+        if may_be_none(self.program, model.among or model.name, statement):
+            head = f"if {model.name} is not None"
+        return f"{head}:\n    {line}" if head else line
 
     def _resume(self, call: ast.Call, optimizer: ast.expr) -> None:
         statement = self.program.statement(call)
