@@ -74,10 +74,10 @@ def test_by_samples_of_torch() -> None:
         warnings.simplefilter("ignore")
         for info in op_db():
             names = [name for name in _names(info) if find_op(name) is not None and name in LAWS]
-            for dtype in (torch.float32, torch.int64, torch.int32):
+            for dtype in (torch.float32, torch.int64, torch.int32, torch.uint8):
                 known = bool(names) and dtype in info.supported_dtypes("cpu")
                 for sample in islice(info.sample_inputs("cpu", dtype), 6) if known else ():
-                    for other in (torch.float64, torch.int64, torch.int32, torch.float16):
+                    for other in (torch.float64, torch.int64, torch.int32, torch.float16, torch.uint8):
                         for args in _mixed((sample.input, *sample.args), other):
                             for name in names:
                                 all_of += 1
@@ -98,7 +98,7 @@ def _other_width(value: Any, width: str) -> Any:
 def _variants(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     """The arguments, with all arrays of a width, and with each of the first two alone."""
     yield args
-    for width in ("float32", "float16", "int32", "int64", "int8"):
+    for width in ("float32", "float16", "int32", "int64", "int8", "uint8"):
         yield tuple(_other_width(each, width) for each in args)
         for place in range(min(2, len(args))):
             yield tuple(_other_width(each, width) if at == place else each for at, each in enumerate(args))

@@ -53,7 +53,7 @@ def test_the_tables_by_samples() -> None:
     torch.manual_seed(0)
     counts: Counter[bool] = Counter()
     wrong = set()
-    others = (torch.int64, torch.bool, torch.float64)
+    others = (torch.int64, torch.uint8, torch.bool, torch.float64)
     ways = [lambda number: True, lambda number: number == 0, lambda number: number == 1, lambda number: number > 0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -41,7 +41,7 @@ def _register() -> None:
     laws = {
         rules.made_or_asked: MADE,
         rules.made: DRAWN,
-        rules.same: LIKE + SAME,
+        rules.moved: LIKE + SAME,
         rules.counted: COUNTED,
         rules.placed: PLACED,
         rules.floated: FLOATED,

@@ -46,6 +46,7 @@ TYPED = {
     "LongTensor": "int64",
     "IntTensor": "int32",
     "ShortTensor": "int16",
+    "ByteTensor": "uint8",
 }
 """The classes of PyTorch's tensors of one dtype, and their names in `x.type(...)`."""
 _ALIASES = {
@@ -73,7 +74,7 @@ _OF_A_LIBRARY = {
 """What one name means in each: `torch.int` has 32 bits. The types of Python, and texts, are what NumPy makes of them, or
 TensorFlow."""
 BITS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64}
-BITS |= {"bool": 8}  # for TensorFlow a dtype like the others
+BITS |= {"uint8": 8, "bool": 8}  # bools are for TensorFlow a dtype like the others
 WEIGHTED: set[str] = set()
 """Layers whose input is as wide as their weights are."""
 
@@ -98,13 +99,19 @@ def widened(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], resu
 
 def _widened(call: Call, law: Law, args: Sequence[Value], kwargs: Mapping[str, Value], result: Any) -> Any:
     def wide(tensor: Tensor) -> Tensor:
-        followed = tensor.dtype in ("float", "int") or (tensor.dtype == "bool" and call.lib == "tensorflow")
+        followed = tensor.dtype in _FOLLOWED.get(call.lib, ("float", "int"))
         if tensor.width is not None or not followed or any(tensor is arg for arg in args):
             return tensor
         width = law(call, args, kwargs, tensor)
+        if width == "uint8" and call.lib == "torch":
+            return replace(tensor, width=width, dtype=None)
         return tensor if width is None or kind_of_width(width) != tensor.dtype else replace(tensor, width=width)
 
     return of_tensors(wide, result)
+
+
+_FOLLOWED = {"torch": ("float", "int", None), "tensorflow": ("float", "int", "bool")}
+"""The kinds of which widths are followed. Bytes have none in PyTorch, where they are a mask in an index."""
 
 
 def _chosen_by(dtype: Value) -> Law:
@@ -141,7 +148,7 @@ def of_one_width(call: Call, tensors: Sequence[Tensor]) -> None:
 def of_64_bits(call: Call, numbers: Tensor, what: str) -> None:
     """Fail where integers are narrower than `torch.int64`."""
     width = width_of(numbers)
-    if width is not None and "int" in width and width != "int64":
+    if width is not None and "int" in width and width not in ("int64", "uint8"):
         _fail(call, f"{what} have to be int64, these are {width} {call.show(numbers)}", "convert: .long()")
 
 
@@ -226,10 +233,16 @@ def made_or_asked(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value]
     return None if unlike else made(call, args, kwargs, result)
 
 
-def same(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
-    """That of the first argument."""
+def moved(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """That of the first argument, whose elements the result has."""
     first = _first(args, kwargs)
     return width_of(first) if result.dtype == kind_of(first) else None
+
+
+def same(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
+    """That of the first argument, of whose elements others are computed: of bytes it may be another."""
+    width = moved(call, args, kwargs, result)
+    return None if width == "uint8" else width
 
 
 def _first(args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
@@ -243,6 +256,8 @@ _FIRST = "input self a x data object tensor input_tensor value initial_value fea
 def counted(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
     """Places and sums of integers, which have 64 bits where their input does; else that of the first argument, or of two."""
     first, other = _first(args, kwargs), given(args, kwargs, 1, "other")
+    if width_of(first) == "uint8":
+        return None
     if isinstance(other, Tensor):
         return promoted(call, args, kwargs, result)
     if result.dtype == "int":
@@ -259,7 +274,7 @@ def floated(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], resu
     """Floats are as wide as those of the first argument; of integers they are what the library makes."""
     first = _first(args, kwargs)
     if kind_of(first) != "int":
-        return same(call, args, kwargs, result)
+        return None if width_of(first) == "uint8" else same(call, args, kwargs, result)
     wide = call.lib == "torch" or width_of(first) in ("int32", "int64")
     return DEFAULTS[call.lib]["float"] if wide and isinstance(first, Tensor) else None
 
@@ -292,7 +307,7 @@ def converted(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], re
     like = next((each for each in others if isinstance(each, Tensor)), None)
     if like is not None:
         return width_of(like)
-    return same(call, args, kwargs, result) if all(is_elsewhere(call, each) for each in others) else None
+    return moved(call, args, kwargs, result) if all(is_elsewhere(call, each) for each in others) else None
 
 
 def is_elsewhere(call: Call, value: Value) -> bool:
@@ -320,7 +335,18 @@ def of_all(call: Call, values: Sequence[Value], kind: str | None) -> str | None:
     tensors = [each for each in values if isinstance(each, Tensor)]
     if kind is None or not all(isinstance(each, Tensor | Const | Num | Prim) for each in values):
         return None
+    narrow = any(BITS.get(each.width or "", 32) < 32 and each.dtype == "int" for each in tensors)
+    if narrow and call.lib != "torch" and len(tensors) < len(values):
+        return _with_numbers(call, values, kind)
     return _of_torch(call, tensors, kind) if call.lib == "torch" else _of_numpy(call, tensors, kind)
+
+
+def _with_numbers(call: Call, values: Sequence[Value], kind: str) -> str | None:
+    """Integers of less than 32 bits beside numbers of Python: the numbers decide before NEP 50, but where floats come of it."""
+    divided = call.name.rpartition(".")[2].strip("_") in ("divide", "true_divide", "truediv", "rtruediv")
+    made = divided or any(kind_of(each) == "float" for each in values if not isinstance(each, Tensor))
+    whole = all(each.dtype == "int" for each in values if isinstance(each, Tensor))
+    return "float64" if kind == "float" and made and whole and call.lib == "numpy" else None
 
 
 def _of_torch(call: Call, tensors: list[Tensor], kind: str) -> str | None:

@@ -16,7 +16,7 @@ from distml.ops.rules.kinds import ORDER, floating, kind_of, promote
 from distml.ops.rules.laws import given, own
 from distml.ops.rules.pointwise import title
 from distml.ops.rules.strides import laid_out
-from distml.ops.rules.widths import of_64_bits, of_one_width, widened
+from distml.ops.rules.widths import of_64_bits, of_one_width, widened, width_of
 from distml.values import NONE, Claimed, Const, Lib, Opaque, Tensor
 
 if TYPE_CHECKING:
@@ -62,8 +62,10 @@ def require_kinds(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value]
 
 
 def _kind(value: Value | None) -> str | None:
-    """The kind of a tensor or a number that something else than an annotation tells."""
-    return None if value is None or isinstance(value, Claimed) else kind_of(value)
+    """The kind of a tensor or a number that something else than an annotation tells. Bytes are integers but for an index."""
+    if value is None or isinstance(value, Claimed):
+        return None
+    return "int" if width_of(value) == "uint8" else kind_of(value)
 
 
 def _told(call: Call, value: Value) -> str:

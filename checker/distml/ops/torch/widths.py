@@ -12,15 +12,17 @@ MADE = "arange empty eye full linspace logspace ones rand randint randn randperm
 LIKE = """
     empty_like full_like new_empty new_full new_ones new_zeros ones_like rand_like randint_like randn_like zeros_like
 """
+MOVED = """
+    adjoint broadcast_to chunk clone contiguous cpu cuda detach diag diagonal expand expand_as flatten flip fliplr flipud gather
+    hsplit index_select masked_select moveaxis movedim narrow permute pixel_shuffle pixel_unshuffle repeat repeat_interleave
+    reshape reshape_as roll rot90 select split split_with_sizes squeeze swapaxes swapdims t take_along_dim tensor_split tile
+    transpose tril triu unbind unflatten unfold unsqueeze view_as vsplit H T mH mT data __getitem__ __iter__
+"""
 SAME = """
     abs adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d
-    adjoint alpha_dropout avg_pool1d avg_pool2d avg_pool3d broadcast_to celu chunk clone contiguous cpu cuda detach diag
-    diagonal dropout dropout1d dropout2d dropout3d elu expand expand_as feature_alpha_dropout flatten flip fliplr flipud
-    gather gelu glu hardshrink hardsigmoid hardswish hardtanh hsplit index_select interpolate leaky_relu logsigmoid
-    masked_select mish moveaxis movedim narrow neg negative normalize pad permute pixel_shuffle
-    pixel_unshuffle relu relu6 renorm repeat repeat_interleave reshape reshape_as roll rot90 select selu silu softplus softshrink
-    split split_with_sizes squeeze swapaxes swapdims t take_along_dim tanhshrink tensor_split tile transpose tril triu
-    unbind unflatten unfold unsqueeze upsample view_as vsplit H T mH mT data __getitem__ __iter__ __neg__ __abs__ __pos__
+    alpha_dropout avg_pool1d avg_pool2d avg_pool3d celu dropout dropout1d dropout2d dropout3d elu feature_alpha_dropout gelu glu
+    hardshrink hardsigmoid hardswish hardtanh interpolate leaky_relu logsigmoid mish neg negative normalize pad relu relu6 renorm
+    selu silu softplus softshrink tanhshrink upsample __neg__ __abs__ __pos__
     layer_norm group_norm batch_norm instance_norm prelu linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d
     conv_transpose3d mm bmm mv dot matmul addmm baddbmm cdist mean var std logsumexp norm amax amin log_softmax softmax softmin
     masked_fill index_fill __matmul__ quantile
@@ -48,6 +50,7 @@ CASTS = {
     "int": "int32",
     "short": "int16",
     "char": "int8",
+    "byte": "uint8",
 }
 WEIGHTED = """
     BatchNorm1d BatchNorm2d BatchNorm3d Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d
@@ -64,7 +67,8 @@ PLAIN = """
 """
 FUNCTIONS = {
     rules.made: MADE,
-    rules.same: SAME + LIKE,
+    rules.moved: MOVED + LIKE,
+    rules.same: SAME,
     rules.counted: COUNTED,
     rules.placed: PLACED,
     rules.floated: FLOATED,
@@ -79,7 +83,7 @@ def _register() -> None:
     stand(rules.LAWS, TORCH, FUNCTIONS)
     for name, width in CASTS.items():
         rules.LAWS[f"torch.Tensor.{name}"] = rules.always(width)
-    rules.LAWS["torch.Tensor.numpy"] = rules.same
+    rules.LAWS["torch.Tensor.numpy"] = rules.moved
     for name, width in {**rules.TYPED, "Tensor": "float32"}.items():
         rules.LAWS.update(dict.fromkeys(spelled(["torch", "torch.cuda"], name), rules.always(width)))
     rules.WEIGHTED.update(spelled(["torch.nn"], WEIGHTED))
