@@ -98,6 +98,18 @@ def _called_plainly(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     return call_module(vm, arguments.args[0], arguments.without_first(), node)
 
 
+def _forward_plainly(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`layer.forward(x)`: what its class of the library does, whatever hooks it has or took its place since."""
+    layer = arguments.args[0] if arguments.args else NONE
+    record = vm.record(layer) if isinstance(layer, Ref) else None
+    cls = record.cls if isinstance(record, InstanceRecord) else None
+    bases = vm.at(cls.address).mro if isinstance(cls, Class) else (cls,)
+    base = next((each for each in bases if not isinstance(each, Class)), None)
+    if not isinstance(layer, Ref) or not isinstance(base, Lib):
+        return unknown_call(vm, arguments, node)
+    return call_layer(vm, layer, base.name, arguments.without_first(), node)
+
+
 def _setting(name: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
     """`os.getenv(key, default)`: what a user sets is not known; a switch of an installed package stays as the package has it."""
 
@@ -371,6 +383,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.super": _super,
     **{name: _setting(name) for name in ("os.getenv", "os.environ.get")},
     "torch.nn.Module.__call__": _called_plainly,
+    "torch.nn.Module.forward": _forward_plainly,
     "builtins.isinstance": _isinstance,
     "builtins.issubclass": _subclasses,
     "builtins.getattr": _getattr,

@@ -278,16 +278,21 @@ def type_as(call: Call, self: Value, other: Value) -> Value:
 @op("torch.Tensor.backward", "torch.Tensor.register_hook", "torch.Tensor.register_post_accumulate_grad_hook")
 def backward(call: Call, self: Value, *args: Value, **options: Value) -> Value:
     """torch.Tensor.backward(): of a scalar, where no gradient is given"""
-    given = args[0] if args else options.get("gradient", NONE)
-    shape = call.shape(self)
-    if call.name.endswith("backward") and given == NONE and shape.size is not None and shape.size.differs(1):
+    if call.name.endswith("backward") and (args[0] if args else options.get("gradient", NONE)) == NONE:
+        require_single(call, self)
+    return call.unknown() if "hook" in call.name else NONE
+
+
+def require_single(call: Call, output: Value) -> None:
+    """What is differentiated without a gradient of its own has a single element (SHP308)."""
+    shape = call.shape(output)
+    if shape.size is not None and shape.size.differs(1):
         call.fail(
             "SHP308",
             f"{call.text} needs a single element, or a gradient; {shape!r} has {shape.size}",
             *call.notes(*shape.head),
             hint="reduce it first: .mean() or .sum()",
         )
-    return call.unknown() if "hook" in call.name else NONE
 
 
 @op("torch.Size")

@@ -11,7 +11,7 @@ from distml.ops.registry import attribute, layer, op
 from distml.ops.rules.limits import limits_of
 from distml.ops.rules.widths import CHOSEN
 from distml.source.libraries import CHOOSES_FLOATS
-from distml.values import Const, InstanceRecord, Lib, Prim, Ref, Tup, Value
+from distml.values import Const, InstanceRecord, Lib, Many, Prim, Ref, Tup, Value
 
 CONTEXT = "torch.autograd.function.FunctionCtx"
 SAVED = "__saved__"
@@ -43,6 +43,7 @@ def applied(call: Call, function: Value = NONE) -> Value:
 @op("torch._dynamo.disable", "torch.compiler.allow_in_graph", "torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd")
 @op("torch.amp.custom_fwd", "torch.amp.custom_bwd", "torch.fx.wrap", "torch.jit.script_if_tracing")
 @op("torch.autograd.function.once_differentiable", "torch.compiler.assume_constant_result")
+@op("torch.nn.SyncBatchNorm.convert_sync_batchnorm", "torch.fx.symbolic_trace")
 def compile(call: Call, model: Value = NONE, *args: Value, **options: Value) -> Value:
     """torch.compile(model) computes what the model computes; with options alone it makes a decorator"""
     return Lib("torch.compile.applied") if model == NONE else model
@@ -99,13 +100,7 @@ def device(call: Call, *args: Value, **options: Value) -> Value:
 @op("torch.get_default_device")
 @op("torch.cuda.get_device_capability", "torch.cuda.device", "torch.amp.GradScaler", "torch.cuda.amp.GradScaler")
 @op("torch.func.linearize", "torch.func.functionalize", "torch.func.replace_all_batch_norm_modules_")
-@op(
-    "torch.autograd.grad",
-    "torch.autograd.functional.jacobian",
-    "torch.autograd.functional.hessian",
-    "torch.profiler.profile",
-)
-@op("torch.utils.checkpoint.checkpoint_sequential", "torch.hub.load", "torch.hub.load_state_dict_from_url")
+@op("torch.profiler.profile", "torch.hub.load", "torch.hub.load_state_dict_from_url")
 def unknown(call: Call, *args: Value, **options: Value) -> Value:
     """torch.hub.load(...) and what else shapes cannot be told of"""
     return call.unknown()
@@ -179,6 +174,17 @@ def checkpoint(call: Call, function: Value, *args: Value, **options: Value) -> V
     """torch.utils.checkpoint.checkpoint(function, *args): what the function gives"""
     own = ("use_reentrant", "context_fn", "determinism_check", "debug", "preserve_rng_state", "early_stop")
     return call.apply(function, *args, kwargs={k: v for k, v in options.items() if k not in own})
+
+
+@op("torch.utils.checkpoint.checkpoint_sequential")
+def checkpoint_sequential(call: Call, functions: Value, segments: Value, input: Value, **options: Value) -> Value:
+    """torch.utils.checkpoint.checkpoint_sequential(functions, segments, input): each on what the one before gives"""
+    found = call.iterate(functions)
+    if isinstance(found, Many):
+        return call.unknown()
+    for function in found:
+        input = call.apply(function, input)
+    return input
 
 
 _CONSTANTS = {

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.call import FALSE, NONE, ZERO
+from distml.ops.call import FALSE, NONE, TRUE, ZERO
 from distml.ops.registry import op
 from distml.ops.semantics.transforms import Axes, gradient, jacobian, map_over, traced
 from distml.ops.semantics.trees import is_of_one, states
+from distml.ops.torch.attributes import require_single
 from distml.shapes import Dim
-from distml.values import Lib, Partial, Tup, Value
+from distml.values import Lib, Many, Partial, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
@@ -50,6 +51,50 @@ def gradient_and_value(call: Call, func: Value, argnums: Value, has_aux: Value, 
     """torch.func.grad_and_value(func)(*args): the gradient first."""
     made, slope, _ = gradient(call, func, argnums, has_aux, args, kwargs)
     return Tup((slope, made))
+
+
+@op("torch.autograd.grad")
+def gradients(
+    call: Call,
+    outputs: Value,
+    inputs: Value,
+    grad_outputs: Value = NONE,
+    retain_graph: Value = NONE,
+    create_graph: Value = FALSE,
+    only_inputs: Value = TRUE,
+    allow_unused: Value = FALSE,
+    is_grads_batched: Value = FALSE,
+    materialize_grads: Value = FALSE,
+) -> Value:
+    """https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html: a gradient for each input, of its shape. The
+    gradient of an output is of the shape of the output (SHP104); one of a single element needs none (SHP308)."""
+    if call.flag(is_grads_batched) is not False:
+        return call.unknown()
+    if grad_outputs == NONE and isinstance(outputs, Tensor):
+        require_single(call, outputs)
+    if isinstance(grad_outputs, Tensor) and isinstance(outputs, Tensor):
+        left, right = call.shape(outputs), call.shape(grad_outputs)
+        for one, other in zip(left.head, right.head, strict=False) if left.rank == right.rank else ():
+            text = f"{call.text}: the output {left!r} and its gradient {right!r} differ: {{left}} and {{right}}"
+            call.require_equal(one, other, "SHP104", text)
+    unused = call.flag(allow_unused) is not False and call.flag(materialize_grads) is not True
+    found = (inputs,) if isinstance(inputs, Tensor) else call.iterate(inputs)
+
+    def like(value: Value) -> Value:
+        made = call.tensor(call.shape(value), "float") if isinstance(value, Tensor) else call.unknown("gradient")
+        return call.any_of(made, NONE) if unused else made
+
+    if isinstance(found, Many):
+        return Many(like(found.item), "tuple", found.length)
+    return Tup(tuple(like(each) for each in found))
+
+
+@op("torch.autograd.functional.jacobian", "torch.autograd.functional.hessian")
+def jacobian_at(call: Call, func: Value, inputs: Value, *args: Value, **options: Value) -> Value:
+    """torch.autograd.functional.jacobian(func, inputs): of one tensor; of several it is a tuple, which is not followed"""
+    if not isinstance(inputs, Tensor):
+        return call.unknown()
+    return jacobian(call, func, ZERO, FALSE, (inputs,), {}, 2 if "hessian" in call.name else 1)
 
 
 @op("torch.func.jacrev", "torch.func.jacfwd", "torch.func.hessian")

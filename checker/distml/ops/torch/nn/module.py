@@ -128,6 +128,12 @@ def state_dict(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     return call.world.allocate(DictRecord({}, exact=False))
 
 
+@op("torch.nn.Module.forward")
+def forward(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """What a call runs, without hooks; the interpreter follows it for layers that there are rules for."""
+    return call.unknown()
+
+
 @op("torch.nn.Module.extra_repr")
 def extra_repr(call: Call, self: Value) -> Value:
     """Some text."""
