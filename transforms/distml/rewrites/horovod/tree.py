@@ -331,7 +331,9 @@ def _only_uses(outcome: Outcome, others: list[Outcome]) -> bool:
     runs = [
         each for each in others if each is not outcome and _trained(each) >= _trained(outcome) and _runs_training(each)
     ]
-    return bool(runs) and not outcome.plan.refusals and not _runs_training(outcome)
+    program = outcome.plan.program
+    refused = any(program.unit(each.node) in program.roots for each in outcome.plan.refusals)
+    return bool(runs) and not refused and not _runs_training(outcome)
 
 
 def _trained(outcome: Outcome) -> set[str]:
@@ -359,11 +361,13 @@ def _is_script(unit: Unit, plan: Plan) -> bool:
 
 
 def _entangled(outcomes: list[Outcome]) -> tuple[Outcome, Outcome] | None:
-    """Two programs of which one would change a file that the other trains with too."""
+    """Two programs of which one would change a file that the other trains with too. A script is its own program, also where one
+    that is refused imports it; what scripts share is changed only if all of them can be."""
     for one in outcomes:
+        scripts = {unit.source.location for unit in one.plan.program.roots}
         for other in outcomes:
-            trains = other.plan.loops and not other.plan.refusals  # what is refused stays as it is
-            if one is not other and trains and set(one.plan.changed) & set(other.plan.program.units):
+            changed = set(one.plan.changed) - (scripts if other.plan.refusals else set())
+            if one is not other and other.plan.loops and changed & set(other.plan.program.units):
                 return one, other
     return None
 
