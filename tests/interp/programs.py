@@ -147,6 +147,28 @@ def errors_and_revealed(program: str) -> tuple[list[Diagnostic], list[str]]:
     return _errors(checked), [each.text for each in checked.revealed]
 
 
+def forms_in(text: str) -> list[str]:
+    """The expressions of a text, one a line between its first and its last."""
+    return text.split("\n")[1:-1]
+
+
+def told_otherwise(head: str, forms: Sequence[str], *, apart: bool = False) -> list[tuple[str, str, str]]:
+    """The expressions after a program of which another shape is told than they have, with both. Those that change what they are
+    given are run `apart`, each after the program anew."""
+    calls = [f"def f{place}():\n    reveal_shape({form})\nf{place}()" for place, form in enumerate(forms)]
+    asked = calls if apart else [f"reveal_shape({form})" for form in forms]
+    errors, told = errors_and_revealed("\n".join([head, *asked]))
+    assert not errors
+    real, names = [], dict[str, object]()
+    for form in forms:
+        if apart or not names:
+            names = {}
+            exec(head, names)
+        real.append(str(list(eval(form, names).shape)))
+    shown = [re.sub(r"^(Tensor|Parameter|ndarray)", "", each) for each in told]
+    return [each for each in zip(forms, shown, real, strict=True) if each[1] != each[2]]
+
+
 def _errors(checked: CheckResult) -> list[Diagnostic]:
     return [each for each in checked.diagnostics if rule(each.code).severity is Severity.ERROR]
 

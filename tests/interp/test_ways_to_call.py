@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from interp.programs import errors_and_revealed, errors_by_function
+from interp.programs import errors_by_function, forms_in, told_otherwise
 
 HEAD = """import copy, functools, operator, contextlib
 import torch
@@ -259,30 +259,16 @@ torch.autograd.grad(outputs=A(y), inputs=y, grad_outputs=torch.ones(2))
 """
 
 
-def _lines(text: str) -> list[str]:
-    return text.split("\n")[1:-1]
-
-
 @pytest.mark.requires("torch")
 def test_ways_to_call() -> None:
-    forms = _lines(FORMS)
-    text = HEAD + "".join(
-        f"def f{place}():\n    reveal_shape({form})\nf{place}()\n" for place, form in enumerate(forms)
-    )
-    errors, told = errors_and_revealed(text)
-    assert not errors
-    for form, said in zip(forms, told, strict=True):
-        names: dict[str, object] = {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            exec(HEAD, names)
-            shape = list(eval(form, names).shape)
-        assert said.removeprefix("Tensor").removeprefix("Parameter") == str(shape), form
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not told_otherwise(HEAD, forms_in(FORMS), apart=True)
 
 
 @pytest.mark.requires("torch")
 def test_gradients_that_do_not_fit() -> None:
-    forms = _lines(GRADIENTS)
+    forms = forms_in(GRADIENTS)
     text = HEAD + "y = torch.zeros(2, 3, requires_grad=True)\n"
     names: dict[str, object] = {}
     exec(text, names)

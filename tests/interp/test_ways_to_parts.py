@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interp.programs import errors_and_revealed
+from interp.programs import forms_in, told_otherwise
 
 HEAD = """import collections, copy, functools, operator
 import torch
@@ -224,14 +224,4 @@ list(nn.ParameterDict({"a": torch.zeros(3, 4)}).items())[0][1]
 @pytest.mark.requires("torch")
 def test_ways_to_parts() -> None:
     """Each form is run by itself, since some of them change what they are given."""
-    forms = FORMS.split("\n")[1:-1]
-    text = HEAD + "".join(
-        f"def f{place}():\n    reveal_shape({form})\nf{place}()\n" for place, form in enumerate(forms)
-    )
-    errors, told = errors_and_revealed(text)
-    assert not errors
-    for form, said in zip(forms, told, strict=True):
-        names: dict[str, object] = {}
-        exec(HEAD, names)
-        shape = list(eval(form, names).shape)
-        assert said.removeprefix("Tensor").removeprefix("Parameter") == str(shape), form
+    assert not told_otherwise(HEAD, forms_in(FORMS), apart=True)

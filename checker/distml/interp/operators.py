@@ -43,6 +43,7 @@ from distml.values import (
     Tup,
     Union,
     Value,
+    as_bool,
 )
 
 if TYPE_CHECKING:
@@ -301,7 +302,7 @@ def _compare(vm: Machine, symbol: str, name: str, left: Value, right: Value, nod
     if known is None and not (isinstance(left, _COMPARED_WHOLE) and isinstance(right, _COMPARED_WHOLE)):
         # Arrays are compared element by element.
         return vm.opaque(vm.snippet(node), vm.origin(node))
-    return Prim("bool") if known is None else Const(known)
+    return as_bool(known)
 
 
 def _overloaded_comparison(vm: Machine, name: str, left: Value, right: Value) -> Value | None:

@@ -101,7 +101,8 @@ def _ranked(vm: Machine, target: ast.Tuple | ast.List, value: ShapeSeq, starred:
 def _fitting(vm: Machine, value: Union, count: int, starred: bool) -> Value:
     """The alternatives that can be unpacked into `count` targets; where none can, the one to tell of."""
     fits = [option for option in value.options if starred or not isinstance(option, Tup) or len(option.items) == count]
-    return union(fits or sorted(value.options, key=lambda option: not isinstance(option, Claimed))[:1])
+    claims = (option for option in value.options if isinstance(option, Claimed))
+    return union(fits) if fits else next(claims, value.options[0])
 
 
 def _with_star(vm: Machine, items: tuple[Value, ...], count: int, star: int) -> list[Value]:

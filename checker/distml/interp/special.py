@@ -58,6 +58,7 @@ from distml.values import (
     Tup,
     Value,
     alternatives,
+    as_bool,
     union,
 )
 
@@ -136,7 +137,7 @@ def _isinstance(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     if len(arguments.args) != 2:
         return Prim("bool")
     known = is_instance(vm, arguments.args[0], arguments.args[1])
-    return Prim("bool") if known is None else Const(known)
+    return as_bool(known)
 
 
 def _getattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -205,7 +206,7 @@ def _hasattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     if len(args) != 2 or not isinstance(args[1], Const) or not isinstance(args[1].value, str):
         return Prim("bool")
     known = has_attribute(vm, args[0], args[1].value)
-    return Prim("bool") if known is None else Const(known)
+    return as_bool(known)
 
 
 def _type(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -262,13 +263,13 @@ def _decorator(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 def _callable(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     known = is_callable(vm, arguments.args[0]) if arguments.args else None
-    return Prim("bool") if known is None else Const(known)
+    return as_bool(known)
 
 
 def _asks(cls: Lib) -> Callable[[Machine, Arguments, ast.AST], Value]:
     def ask(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         known = is_instance(vm, arguments.args[0], cls) if len(arguments.args) == 1 else None
-        return Prim("bool") if known is None else Const(known)
+        return as_bool(known)
 
     return ask
 
@@ -344,7 +345,7 @@ def _subclasses(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         return Const(issubclass(*kinds)) if len(kinds) == 2 == len(args) else Prim("bool")
     # A class has what its objects are; one of these is made to ask.
     known = is_instance(vm, vm.allocate(InstanceRecord(args[0])), args[1])
-    return Prim("bool") if known is None else Const(known)
+    return as_bool(known)
 
 
 _SAME = Lib("typing.final")

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from distml.interp.machine import Machine
 
 
+_SPREAD = ("*", "**")
+
+
 class Written(NamedTuple):
     """One argument: `how` is "" for one by its place, "*", "**", or its name."""
 
@@ -39,7 +42,9 @@ def arguments_of(vm: Machine, node: ast.Call, whole: bool = False) -> list[Writt
 
 def spread(vm: Machine, written: Sequence[Written], call: Callable[[Arguments], Value]) -> Value:
     """What a call gives with these arguments. Where one that is spread may be several, it is called with each of them."""
-    places = [place for place, each in enumerate(written) if each.how in ("*", "**") and isinstance(each.value, Union)]
+    places = [place for place, (how, value) in enumerate(written) if how in _SPREAD and isinstance(value, Union)]
+    if not places:
+        return call(together(vm, written))
 
     def chosen(*values: Value) -> Value:
         taken = dict(zip(places, values, strict=True))

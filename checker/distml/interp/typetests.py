@@ -64,6 +64,7 @@ _BUILT_IN: dict[str, type] = {
     kind.__name__: kind
     for kind in (int, bool, float, complex, str, bytes, type(None), type(...), tuple, list, dict, slice, set, frozenset)
 }
+_NAMED = {**_BUILT_IN, "object": object, "type": type}
 _MODULES = {"builtins": None, "collections": collections, "collections.abc": collections.abc, "numbers": numbers}
 _MODULES |= {"enum": enum, "functools": functools, "types": types}
 _FINAL = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.GeneratorType)
@@ -229,7 +230,7 @@ def real_class(name: str) -> type | None:
     """The class of that name if it is one of Python's own types or of the standard library's abstract ones."""
     module, _, short = name.rpartition(".")
     if module == "builtins":
-        return {"object": object, "type": type}.get(short) or _BUILT_IN.get(short)
+        return _NAMED.get(short)
     found: Any = getattr(_MODULES.get(module), short, None) if module != "typing" else getattr(typing, short, None)
     found = getattr(found, "__origin__", found)
     return found if isinstance(found, type) else None

@@ -437,10 +437,10 @@ class Call:
         """A new unknown dimension, such as the number of True in a mask."""
         return self.facts.symbol(name, low, high=high)
 
-    def chosen(self, source: Value | Shape, name: str = "count") -> Dim:
+    def chosen(self, source: Value | Shape) -> Dim:
         """How many elements of an array its data choose, as a mask does: none of none."""
         size = (source if isinstance(source, Shape) else self.shape(source)).size
-        return size if size is not None and size.constant == 0 else self.symbol(name)
+        return size if size is not None and size.constant == 0 else self.symbol("count")
 
     def number(self, dim: Dim) -> Value:
         """A dimension as a Python integer value."""

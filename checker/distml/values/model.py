@@ -430,6 +430,11 @@ def alternatives(value: Value) -> tuple[Value, ...]:
     return value.options if isinstance(value, Union) else (value,)
 
 
+def as_bool(known: bool | None) -> Value:
+    """The bool that a question gives, as far as it is known."""
+    return Prim("bool") if known is None else Const(known)
+
+
 def blended(left: Value, right: Value) -> Value:
     """One of two equal values: the tensors in it may be those of either."""
     if isinstance(left, Tensor) and isinstance(right, Tensor) and left.ident != right.ident:

@@ -29,6 +29,7 @@ from distml.values import (
     Tup,
     Union,
     Value,
+    as_bool,
     union,
 )
 
@@ -86,7 +87,7 @@ def bool_(call: Call, x: Value = FALSE, /) -> Value:
     """bool(x): https://docs.python.org/3/library/functions.html#bool"""
     require_truth(call, x)
     truth = call.world.truth(x)
-    return Prim("bool") if truth is None else Const(truth)
+    return as_bool(truth)
 
 
 @op("builtins.str")

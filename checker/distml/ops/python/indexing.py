@@ -34,6 +34,7 @@ from distml.values import (
     Tup,
     Union,
     Value,
+    as_bool,
     union,
 )
 
@@ -239,4 +240,4 @@ def list_without(call: Call, record: ListRecord, index: Value) -> ListRecord:
 def contains_op(call: Call, self: Value, item: Value) -> Value:
     """`item in self`: https://docs.python.org/3/reference/expressions.html#membership-test-operations"""
     answer = contains(call, self, item)
-    return Prim("bool") if answer is None else Const(answer)
+    return as_bool(answer)

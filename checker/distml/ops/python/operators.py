@@ -10,7 +10,7 @@ from distml.ops.python.arithmetic import METHODS, ORDER, operate, unary
 from distml.ops.python.comparing import compare
 from distml.ops.python.indexing import getitem
 from distml.ops.registry import find_op, op
-from distml.values import Const, Lib, Partial, Prim, Tensor, Tup, Value
+from distml.values import Lib, Partial, Tensor, Tup, Value, as_bool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ def sign(call: Call, a: Value, /) -> Value:
 def is_(call: Call, a: Value, b: Value, /) -> Value:
     """operator.is_(a, b): https://docs.python.org/3/library/operator.html#operator.is_"""
     answer = compare(call, "is" if call.name == "operator.is_" else "is not", a, b)
-    return Prim("bool") if answer is None else Const(answer)
+    return as_bool(answer)
 
 
 @op("operator.concat", "operator.iconcat")

@@ -253,19 +253,18 @@ def filtered(call: Call, function: Value, values: tuple[Value, ...] | Many, *, w
 def reversed_(call: Call, sequence: Value, /) -> Value:
     """reversed(sequence): https://docs.python.org/3/library/functions.html#reversed"""
     if isinstance(sequence, Ref) and isinstance(call.world.record(sequence), InstanceRecord):
-        own = {name: call.world.attribute(sequence, name) for name in ("__reversed__", "__getitem__", "__len__")}
-        if isinstance(own["__reversed__"], Bound):
-            return call.world.apply(own["__reversed__"], [])
-        if isinstance(own["__getitem__"], Bound):
-            length = call.apply(own["__len__"]) if isinstance(own["__len__"], Bound) else NONE
-            return _by_place(call, own["__getitem__"], length)
+        method, take = call.world.attribute(sequence, "__reversed__"), call.world.attribute(sequence, "__getitem__")
+        if isinstance(method, Bound):
+            return call.world.apply(method, [])
+        if isinstance(take, Bound):
+            return _by_place(call, take, call.world.attribute(sequence, "__len__"))
     values = drawn(call, sequence)
     return iterator(call, values[::-1] if isinstance(values, tuple) else values)
 
 
-def _by_place(call: Call, take: Value, length: Value) -> Value:
-    """The items of an object of the program, from its last place on."""
-    count = call.const(length, int)
+def _by_place(call: Call, take: Value, length: Value | None) -> Value:
+    """The items of an object of the program, from its last place on, if it says how many there are."""
+    count = call.const(call.apply(length), int) if isinstance(length, Bound) else UNKNOWN
     if count is UNKNOWN or count > MAX_CALLS:
         return call.unknown()
     return iterator(call, [call.apply(take, Const(place)) for place in reversed(range(count))])

@@ -256,8 +256,6 @@ _FIRST = "input self a x data object tensor input_tensor value initial_value fea
 def counted(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], result: Tensor) -> str | None:
     """Places and sums of integers, which have 64 bits where their input does; else that of the first argument, or of two."""
     first, other = _first(args, kwargs), given(args, kwargs, 1, "other")
-    if width_of(first) == "uint8":
-        return None
     if isinstance(other, Tensor):
         return promoted(call, args, kwargs, result)
     if result.dtype == "int":
@@ -274,7 +272,7 @@ def floated(call: Call, args: Sequence[Value], kwargs: Mapping[str, Value], resu
     """Floats are as wide as those of the first argument; of integers they are what the library makes."""
     first = _first(args, kwargs)
     if kind_of(first) != "int":
-        return None if width_of(first) == "uint8" else same(call, args, kwargs, result)
+        return same(call, args, kwargs, result)
     wide = call.lib == "torch" or width_of(first) in ("int32", "int64")
     return DEFAULTS[call.lib]["float"] if wide and isinstance(first, Tensor) else None
 

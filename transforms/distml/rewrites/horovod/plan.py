@@ -105,9 +105,9 @@ class Plan:
     later: list[Callable[[], None]] = field(default_factory=list)
     """What can only be asked for when it is known which data all flows have divided."""
     ends: list[Callable[[], None]] = field(default_factory=list)
+    """What comes behind all else that is asked for."""
     imported: dict[str, Callable[[], None]] = field(default_factory=dict)
     """What completes the start-up of files that scripts import, once more when something is put into them later, by location."""
-    """What comes behind all else that is asked for."""
     arguments: dict[str, list[str]] = field(default_factory=dict)
     """What the object that starts the back end is given, where there is one, by location."""
     holders: list[Holder] = field(default_factory=list)
