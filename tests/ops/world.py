@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+from distml.interp.library import library_bases
 from distml.ops import Call, Note, find_layer, find_op
 from distml.ops.dialect import library_of
 from distml.ops.python.iterating import iterate
@@ -60,6 +61,9 @@ class ScratchWorld:
 
     def replace(self, ref: Ref, record: Record) -> None:
         self.heap[ref.address] = record
+
+    def library_classes(self, record: InstanceRecord) -> tuple[str, ...] | None:
+        return library_bases(record.cls.name) if isinstance(record.cls, Lib) else None
 
     def any_of_alike(self, objects: Any) -> Ref | None:
         return None

@@ -27,7 +27,7 @@ from distml.interp.storage import APART, ITEMS
 from distml.interp.validated import given_to_model
 from distml.ops.call import TRUE
 from distml.ops.dialect import library_of
-from distml.ops.registry import MADE, MANY, find_layer
+from distml.ops.registry import BUILT, MADE, MANY, find_layer
 from distml.ops.rules.widths import CHOSEN, weighed
 from distml.values import (
     Class,
@@ -343,9 +343,9 @@ def _build(vm: Machine, ref: Ref, owner: ClassRecord, arguments: Arguments, node
     """Run the `build` of a layer of Keras on the shape of the first input it gets, or on those of all that are in it."""
     build, _ = lookup(vm, owner.mro, "build")
     record = vm.record(ref)
-    if not isinstance(build, Function) or not isinstance(record, InstanceRecord) or "built" in record.attrs:
+    if not isinstance(build, Function) or not isinstance(record, InstanceRecord) or BUILT in record.attrs:
         return
-    vm.replace(ref, record.having({"built": Const(True)}))
+    vm.replace(ref, record.having({BUILT: Const(True)}))
     shape = _shape_of(vm, arguments.args[0]) if arguments.args else None
     call_value(vm, build, Arguments([ref, vm.opaque("input_shape") if shape is None else shape]), node)
 
@@ -373,11 +373,19 @@ def call_layer(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast
         result = vm.flow.followed(name, arguments, node, lambda: _forward(vm, ref, name, arguments, node), ref)
     if isinstance(result, Tensor) and arguments.args and name.startswith("keras."):
         _note_made(vm, ref, arguments.args[0], result)
+        _note_built(vm, ref)
     if vm.shape_log is not None:
         record = vm.record(ref)
         attrs = record.attrs if isinstance(record, InstanceRecord) else {}
         vm.shape_log.layer(ref, name, attrs, arguments.args, result)
     return result
+
+
+def _note_built(vm: Machine, ref: Ref) -> None:
+    """The first input of a layer of Keras makes its weights."""
+    record = vm.record(ref)
+    if isinstance(record, InstanceRecord) and BUILT not in record.attrs and MANY not in record.attrs:
+        vm.replace(ref, record.having({BUILT: Const(True)}))
 
 
 def _note_made(vm: Machine, ref: Ref, given: Value, result: Tensor) -> None:

@@ -18,6 +18,11 @@ MODULE_BASES = frozenset(
 )
 """Library classes whose call runs `forward`, and whose objects can do what every module can."""
 
+VERSIONS = {
+    **{f"keras.layers.Conv{axes}DTranspose": f"keras.layers.Conv{axes}D" for axes in (1, 2, 3)},
+    "keras.layers.AdditiveAttention": "keras.layers.Attention",
+}
+"""Classes that come from another in some versions of their library."""
 _NAMES = 1 << 14
 """Names whose rules are remembered: those of a library are all there once one of them was looked for."""
 

@@ -17,10 +17,10 @@ from distml.interp.recording import note_failed, note_raised
 from distml.interp.several import standing_for
 from distml.interp.stamping import reshaped
 from distml.interp.state import UNDEFINED, Global, State
-from distml.interp.storage import as_kept
+from distml.interp.storage import as_kept, library_classes
 from distml.shapes import Dim, Facts, Origin, Shape, Symbol
 from distml.source.project import is_model
-from distml.values import Class, Const, Function, Num, Opaque, Record, Ref, Tensor, Value
+from distml.values import Class, Const, Function, InstanceRecord, Num, Opaque, Record, Ref, Tensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -239,6 +239,10 @@ class Machine:
     def reshaped(self, tensor: Tensor, shape: Shape, moved: bool = False) -> Tensor:
         """Change a tensor object in place: everything that holds it sees the new shape."""
         return reshaped(self, tensor, shape, moved)
+
+    def library_classes(self, record: InstanceRecord) -> tuple[str, ...] | None:
+        """The library classes that an object is of."""
+        return library_classes(self, record)
 
     def any_of_alike(self, objects: Sequence[Ref]) -> Ref | None:
         """An object that may be any of several."""

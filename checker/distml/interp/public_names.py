@@ -42,6 +42,23 @@ _ALIASES = {
     "flax.nnx.initializers.": "jax.nn.initializers.",
     "flax.linen.module.": "flax.linen.",
 }
+_SAME = {
+    "keras.Layer": "keras.layers.Layer",
+    **{f"keras.layers.Convolution{axes}DTranspose": f"keras.layers.Conv{axes}DTranspose" for axes in (1, 2, 3)},
+    **{
+        f"keras.layers.{other.format(axes)}D": f"keras.layers.{name.format(axes)}D"
+        for axes in (1, 2, 3)
+        for other, name in {
+            "AvgPool{}": "AveragePooling{}",
+            "Convolution{}": "Conv{}",
+            "GlobalAvgPool{}": "GlobalAveragePooling{}",
+            "GlobalMaxPool{}": "GlobalMaxPooling{}",
+            "MaxPool{}": "MaxPooling{}",
+            "SeparableConvolution{}": "SeparableConv{}",
+        }.items()
+    },
+}
+"""Two names of one class: https://keras.io/api/layers."""
 
 
 def canonical(name: str) -> str:
@@ -51,4 +68,4 @@ def canonical(name: str) -> str:
             name = public + name[len(inner) :]
     if name.startswith("torch.nn.modules.") and name.count(".") > 3:
         return "torch.nn." + name.rpartition(".")[2]
-    return name
+    return _SAME.get(name, name)

@@ -384,7 +384,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.super": _super,
     **{name: _setting(name) for name in ("os.getenv", "os.environ.get")},
     "torch.nn.Module.__call__": _called_plainly,
-    "torch.nn.Module.forward": _forward_plainly,
+    **dict.fromkeys(("torch.nn.Module.forward", "keras.layers.Layer.call"), _forward_plainly),
     "builtins.isinstance": _isinstance,
     "builtins.issubclass": _subclasses,
     "builtins.getattr": _getattr,

@@ -70,6 +70,14 @@ def _is_kept(vm: Machine, name: str, value: Value) -> bool | None:
     return None if isinstance(value, Opaque) else not isinstance(value, Ref)
 
 
+def library_classes(vm: Machine, record: InstanceRecord) -> tuple[str, ...] | None:
+    """The library classes that an object is of, its own or those that its class comes from; None where not all are known."""
+    order = vm.at(record.cls.address).mro if isinstance(record.cls, Class) else (record.cls,)
+    if any(base is None or not isinstance(base, Class | Lib) for base in order):
+        return None
+    return tuple(name for base in order if isinstance(base, Lib) for name in library_bases(base.name))
+
+
 def is_submodule(vm: Machine, value: Value) -> bool | None:
     """Whether a value is a layer, which becomes part of the one whose attribute it is; None where that is not known."""
     if isinstance(value, Union):

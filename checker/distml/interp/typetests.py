@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from distml.interp.classes import is_there_sometimes, lookup
 from distml.interp.imports import has_module_attribute
-from distml.interp.library import PYDANTIC, is_module, library_bases
+from distml.interp.library import PYDANTIC, VERSIONS, is_module, library_bases
 from distml.interp.machine import Handler, PathEnd, ProcessEnd
 from distml.interp.metaclasses import followed
 from distml.interp.open_classes import may_be_derived
@@ -379,7 +379,17 @@ def _object(vm: Machine, record: InstanceRecord, cls: Value) -> bool | None:
     if has_foreign_base(vm, record):
         return False if wanted in _BUILT_IN.values() and _is_apart(vm, record.cls, wanted) else None
     concrete = wanted in _BUILT_IN.values() or wanted in _CODE or cls.name in TENSOR_CLASSES
-    return False if concrete or cls.name.startswith("torch.nn.") else None
+    return False if concrete or cls.name.startswith("torch.nn.") or _is_other_layer(names, cls.name) else None
+
+
+def _is_other_layer(names: Sequence[str], wanted: str) -> bool:
+    """Whether objects of these classes are certainly none of a class of Keras: its rules say which come from which."""
+    known = (
+        wanted.startswith("keras.")
+        and find_layer(wanted) is not None
+        and all(each.startswith("keras.") for each in names)
+    )
+    return known and not any(VERSIONS.get(each) == wanted for each in names)
 
 
 def _is_apart(vm: Machine, base: Value, wanted: type | None = None) -> bool:

@@ -32,6 +32,8 @@ MANY = "__many__"
 MADE = "__made__"
 """The attribute of a layer that holds what it made of its first input, and the note on a tensor that says which layer made it
 of what."""
+BUILT = "built"
+"""The attribute of a layer that has its weights since its first input."""
 LIBRARIES = {
     "numpy": "numpy",
     "torch": "torch",

@@ -136,7 +136,8 @@ class AssignmentMismatch(Rule):
     ## What it finds
     `x[...] = y`, in-place operations such as `x += y` and `x.add_(y)`, `copy_` and `out=`, where the value does not
     broadcast to the shape of the target, which cannot grow; `sess.run(y, feed_dict={x: value})` where the placeholder `x` has
-    another shape; `net.load_state_dict(other.state_dict())` where a parameter of one name has another size.
+    another shape; `net.load_state_dict(other.state_dict())` where a parameter of one name has another size; Keras'
+    `layer.set_weights([...])` and `weights=[...]` with another number of arrays, or one of another shape.
 
     ## Why it matters
     The program stops at that line: `could not broadcast input array from shape ... into shape ...`.

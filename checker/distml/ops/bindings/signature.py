@@ -1,7 +1,8 @@
 """Signatures: how a library names and orders the parameters of a rule, in one line of text.
 
 `"input_tensor axis=None keepdims=False -name=None"` is the library's own order. What has no default must be given; a
-minus marks what shapes do not depend on; the others go to the rule, in this order. `*` begins what is given by name only.
+minus marks what shapes do not depend on, a plus what the rule does not need but the layer keeps as an attribute; the others go
+to the rule, in this order. `*` begins what is given by name only.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Parameter(NamedTuple):
 
     name: str
     used: bool
+    kept: bool
     default: Value | None
     positional: bool
 
@@ -39,7 +41,7 @@ def parameters(signature: str) -> tuple[Parameter, ...]:
             continue
         name, equals, default = word.partition("=")
         value = _constant(ast.literal_eval(default)) if equals else None
-        found.append(Parameter(name.removeprefix("-"), not name.startswith("-"), value, positional))
+        found.append(Parameter(name.lstrip("-+"), name[0] not in "-+", name[0] == "+", value, positional))
     return tuple(found)
 
 
@@ -49,16 +51,25 @@ def _constant(value: object) -> Value:
 
 def arguments(signature: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> list[Value] | None:
     """The arguments for the rule; None where the library would not take them, so that nothing is known."""
+    given = _given(signature, args, kwargs)
+    return None if given is None else [given[each.name] for each in parameters(signature) if each.used]
+
+
+def kept(signature: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> dict[str, Value]:
+    """The arguments that a layer has as attributes, beside those its rule makes."""
+    given = _given(signature, args, kwargs) or {}
+    return {each.name: given[each.name] for each in parameters(signature) if each.kept and given}
+
+
+def _given(signature: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> dict[str, Value] | None:
+    """What each parameter is given; None where one has nothing, or there is none for what is given."""
     listed = parameters(signature)
     places = [parameter for parameter in listed if parameter.positional]
     if len(args) > len(places) or not kwargs.keys() <= {parameter.name for parameter in listed[len(args) :]}:
         return None
     given = {parameter.name: value for parameter, value in zip(places, args, strict=False)} | kwargs
-    found = [given.get(parameter.name, parameter.default) for parameter in listed]
-    if None in found:
-        return None
-    pairs = zip(listed, found, strict=True)
-    return [value for parameter, value in pairs if parameter.used and value is not None]
+    found = {each.name: value for each in listed if (value := given.get(each.name, each.default)) is not None}
+    return found if len(found) == len(listed) else None
 
 
 def bind(rule: Callable[..., Value], signature: str, *names: str) -> None:

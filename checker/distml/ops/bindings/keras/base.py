@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from distml.ops.bindings.signature import arguments, home, parameters
+from distml.ops.bindings.keras.names import FEATURES, GIVEN, INPUT_SHAPE, TRAINABLE
+from distml.ops.bindings.keras.weights import begin_with
+from distml.ops.bindings.signature import arguments, home, kept, parameters
 from distml.ops.bindings.tensorflow.dtypes import asked_kind
-from distml.ops.call import NONE
-from distml.ops.registry import MADE, MANY, attribute, binds, layer, op
+from distml.ops.call import NONE, TRUE
+from distml.ops.registry import BUILT, MADE, MANY, attribute, binds, find_layer, layer, op
 from distml.ops.semantics.tensors import filled
 from distml.shapes import Dim, Shape
-from distml.values import Const, Tensor, Tup, Value
+from distml.values import Const, InstanceRecord, Lib, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,12 +23,13 @@ if TYPE_CHECKING:
     from distml.ops.call import Call
 
 LAYER = "keras.layers.Layer"
-INPUT_SHAPE, FEATURES = "__input_shape__", "__features__"
 _ANYWHERE = frozenset("name dtype trainable input_shape input_dim batch_input_shape weights autocast dynamic".split())
 _SUFFIXES = ("_initializer", "_regularizer", "_constraint")
+_KEPT = {"trainable": TRAINABLE, "weights": GIVEN}
+"""Options of any layer that say something about its weights, and the attributes that hold them."""
 
 
-@layer(LAYER, "keras.Layer")
+@layer(LAYER)
 class Layer:
     """https://keras.io/api/layers/base_layer: calling one builds it on the first input, then runs `call`."""
 
@@ -39,10 +42,30 @@ class Layer:
         return {}
 
 
-@op(*(f"{LAYER}.{name}" for name in ("__init__", "build")))
+@op(f"{LAYER}.__init__")
 @op("keras.layers.Normalization.adapt", "keras.layers.Discretization.adapt")
 def silent(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     """What sets nothing that shapes depend on."""
+    return NONE
+
+
+@op(f"{LAYER}.call")
+def plainly(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
+    """What calling a layer runs; the interpreter follows it for layers that there are rules for."""
+    return call.unknown()
+
+
+@op(f"{LAYER}.build")
+def build(call: Call, self: Value, input_shape: Value = NONE) -> Value:
+    """https://keras.io/api/layers/base_layer: makes the weights of a layer of the library for inputs of a shape"""
+    record = call.world.record(self) if isinstance(self, Ref) else None
+    rules: Any = (
+        find_layer(record.cls.name) if isinstance(record, InstanceRecord) and isinstance(record.cls, Lib) else None
+    )
+    sizes = call.items(input_shape)
+    if isinstance(self, Ref) and isinstance(record, InstanceRecord) and hasattr(rules, "forward") and sizes:
+        rules.forward(call, record.attrs, call.tensor(open_dims(call, sizes), "float", "tensorflow"))
+        call.world.replace(self, record.having({BUILT: TRUE}))
     return NONE
 
 
@@ -52,15 +75,15 @@ def add_weight(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     given = [arg for arg in args if call.items(arg) is not None]
     sizes = kwargs.get("shape", given[0] if given else Tup(()) if not args else call.unknown())
     made = filled(call, sizes, asked_kind(call, kwargs.get("dtype", NONE), "float"))
-    return Tensor(call.lib, made.shape, made.dtype, parameter=True) if isinstance(made, Tensor) else made
+    if not isinstance(made, Tensor):
+        return made
+    weight = Tensor(call.lib, made.shape, made.dtype, parameter=True)
+    if "trainable" in kwargs:
+        call.world.put((TRAINABLE, weight.ident), kwargs["trainable"])
+    return weight
 
 
-@op(
-    *(
-        f"{LAYER}.{name}"
-        for name in ("get_config", "get_weights", "set_weights", "count_params", "add_loss", "add_metric")
-    )
-)
+@op(*(f"{LAYER}.{name}" for name in ("get_config", "add_loss", "add_metric")))
 def unknown(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
     """Methods whose result is not followed."""
     return call.unknown()
@@ -72,9 +95,16 @@ def output(call: Call, self: Value) -> Value:
     return (call.attrs(self) or {}).get(MADE) or call.unknown()
 
 
-@attribute(*(f"{LAYER}.{n}" for n in ("weights", "trainable_weights", "non_trainable_weights", "variables", "losses")))
-@attribute(*(f"{LAYER}.{n}" for n in ("trainable_variables", "non_trainable_variables", "dtype", "compute_dtype")))
-@attribute(*(f"{LAYER}.{n}" for n in ("input", "input_shape", "output_shape", "input_spec", "updates", "metrics")))
+@attribute(f"{LAYER}.input")
+def given(call: Call, self: Value) -> Value:
+    """https://keras.io/api/layers/base_layer: what the layer was given in the one graph in which it was called"""
+    made = (call.attrs(self) or {}).get(MADE)
+    note = call.world.get((MADE, made.ident)) if isinstance(made, Tensor) else None
+    return note.items[1] if isinstance(note, Tup) and note.items else call.unknown()
+
+
+@attribute(*(f"{LAYER}.{n}" for n in ("variables", "losses", "non_trainable_variables", "dtype", "compute_dtype")))
+@attribute(*(f"{LAYER}.{n}" for n in ("input_shape", "output_shape", "input_spec", "updates", "metrics")))
 def open_ended(call: Call, self: Value) -> Value:
     """Attributes that are not followed."""
     return call.unknown()
@@ -99,10 +129,11 @@ def define(
             given = arguments(signature, args, kwargs)
             if given is None:
                 return None
-            attrs = make(call, *given)
+            attrs = {**kept(signature, args, kwargs), **make(call, *given)}
             label = common.get("name", NONE)
             if isinstance(label, Const) and isinstance(label.value, str):
                 attrs["__name__"] = label
+            attrs |= {own: common[name] for name, own in _KEPT.items() if name in common}
             shape = _declared(call, common)
             return attrs if shape is None else {**attrs, INPUT_SHAPE: shape}
 
@@ -112,6 +143,8 @@ def define(
             if not binds(run, call, attrs, *inputs, **kwargs):
                 return call.unknown()
             result: Value = run(call, attrs, *inputs, **kwargs)
+            if GIVEN in attrs:
+                begin_with(call, names[0], attrs)
             return result
 
     made: Any = Bound
@@ -134,8 +167,12 @@ def _declared(call: Call, common: dict[str, Value]) -> Value | None:
 def placeholder(call: Call, sizes: tuple[Value, ...], batch: Value = NONE) -> Tensor:
     """A tensor as `keras.Input` makes it: None is a size that each input may have its own of."""
     dims = [call.symbol("batch", 1) if call.is_none(batch) else call.dim(batch)]
-    dims += [call.symbol("size", 1) if call.is_none(size) is not False else call.dim(size) for size in sizes]
-    return in_graph(call, call.tensor(dims, "float", "tensorflow"))
+    return in_graph(call, call.tensor([*dims, *open_dims(call, sizes)], "float", "tensorflow"))
+
+
+def open_dims(call: Call, sizes: tuple[Value, ...]) -> list[Dim | None]:
+    """The sizes of a declared shape: None is a size that each input may have its own of."""
+    return [call.symbol("size", 1) if call.is_none(size) is not False else call.dim(size) for size in sizes]
 
 
 def in_graph(call: Call, made: Tensor) -> Tensor:

@@ -7,15 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.keras.base import (
-    FEATURES,
-    define,
-    keeping,
-    nothing,
-    of_least_rank,
-    require_features,
-    unbuilt,
-)
+from distml.ops.bindings.keras.base import LAYER, define, keeping, nothing, of_least_rank, require_features, unbuilt
+from distml.ops.bindings.keras.names import FEATURES
 from distml.ops.bindings.signature import bind
 from distml.ops.rules import view
 from distml.ops.rules.axes import append_axis, permute, product, replace_axes
@@ -43,7 +36,7 @@ def _run_dense(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: 
     return call.tensor(with_last(call, shape, call.symbol("units") if units is None else units), "float")
 
 
-define("units -activation=None -use_bias=True -lora_rank=None", _dense, _run_dense, "Dense")
+define("units -activation=None +use_bias=True -lora_rank=None", _dense, _run_dense, "Dense")
 
 
 def _embedding(call: Call, count: Value, width: Value) -> Attrs:
@@ -135,8 +128,9 @@ define("function -output_shape=None -mask=None", _lambda, _run_lambda, "Lambda")
 
 define("-rate -noise_shape=None -seed=None", nothing, keeping, "Dropout")
 define("-rate -seed=None", nothing, keeping, "AlphaDropout", "GaussianDropout")
-define("-rate -data_format=None -seed=None", nothing, keeping, "SpatialDropout2D", "SpatialDropout3D")
-define("-rate -seed=None", nothing, keeping, "SpatialDropout1D")
+_DROPOUT = ("keras.layers.Dropout", LAYER)
+define("-rate -data_format=None -seed=None", nothing, keeping, "SpatialDropout2D", "SpatialDropout3D", bases=_DROPOUT)
+define("-rate -seed=None", nothing, keeping, "SpatialDropout1D", bases=_DROPOUT)
 define("-stddev -seed=None", nothing, keeping, "GaussianNoise")
 define("-activation", nothing, keeping, "Activation")
 define("-mask_value=0.0", nothing, keeping, "Masking")
@@ -181,20 +175,20 @@ def _run_normalized(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwa
 
 
 define(
-    "axis=-1 -momentum=0.99 -epsilon=0.001 -center=True -scale=True -renorm=False -virtual_batch_size=None"
+    "axis=-1 -momentum=0.99 -epsilon=0.001 +center=True +scale=True -renorm=False -virtual_batch_size=None"
     " -synchronized=False -fused=None",
     _normalized,
     _run_normalized,
     "BatchNormalization",
 )
 define(
-    "axis=-1 -epsilon=0.001 -center=True -scale=True -rms_scaling=False",
+    "axis=-1 -epsilon=0.001 +center=True +scale=True -rms_scaling=False",
     _normalized,
     _run_normalized,
     "LayerNormalization",
 )
 define("-axis=-1 -order=2", nothing, keeping, "UnitNormalization")
-define("-groups=32 axis=-1 -epsilon=0.001 -center=True -scale=True", _normalized, _run_normalized, "GroupNormalization")
+define("-groups=32 axis=-1 -epsilon=0.001 +center=True +scale=True", _normalized, _run_normalized, "GroupNormalization")
 
 _NAMES = (
     "elu gelu hard_sigmoid linear mish relu relu6 selu sigmoid silu softplus softsign swish tanh exponential leaky_relu"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.keras.base import FEATURES, define, of_least_rank, require_features, unbuilt
+from distml.ops.bindings.keras.base import define, of_least_rank, require_features, unbuilt
+from distml.ops.bindings.keras.names import FEATURES
 from distml.ops.bindings.tensorflow.nn import layout_of, ranks_of
 from distml.ops.rules.layers import attribute_of, per_axis, size
 from distml.ops.rules.ranks import Dims, each_rank
@@ -251,7 +252,7 @@ def _named(*names: str) -> Callable[..., Attrs]:
     return lambda call, *values: dict(zip(names, values, strict=True))
 
 
-_REST = "-activation=None -use_bias=True"
+_REST = "-activation=None +use_bias=True"
 for _count in (1, 2, 3):
     _one = 1 if _count == 1 else (1,) * _count
     _two = 2 if _count == 1 else (2,) * _count
@@ -261,7 +262,6 @@ for _count in (1, 2, 3):
         _make_conv,
         _conv(_count),
         f"Conv{_count}D",
-        f"Convolution{_count}D",
     )
     define(
         f"filters kernel_size strides={_text} padding='valid' output_padding=None data_format=None dilation_rate={_text} {_REST}",
@@ -275,14 +275,12 @@ for _count in (1, 2, 3):
             _make_pool,
             _pool(_count),
             f"{_kind}Pooling{_count}D",
-            f"{_kind[:3]}Pool{_count}D" if _kind == "Max" else f"AvgPool{_count}D",
         )
         define(
             "data_format=None keepdims=False",
             _make_global,
             _global(_count),
             f"Global{_kind}Pooling{_count}D",
-            f"Global{'Max' if _kind == 'Max' else 'Avg'}Pool{_count}D",
         )
     for _name, _sign, _default in (("ZeroPadding", 1, "padding"), ("Cropping", -1, "cropping")):
         _start = "1" if _count > 1 or _sign > 0 else "(1,1)"
@@ -302,11 +300,10 @@ for _count in (1, 2, 3):
 for _count in (1, 2):
     _text = "1" if _count == 1 else "(1,1)"
     define(
-        f"filters kernel_size strides={_text} padding='valid' data_format=None dilation_rate={_text} -depth_multiplier=1 {_REST}",
+        f"filters kernel_size strides={_text} padding='valid' data_format=None dilation_rate={_text} +depth_multiplier=1 {_REST}",
         lambda call, *values: {**_make_conv(call, *values), "groups": call.number(Dim.of(1))},
         _conv(_count),
         f"SeparableConv{_count}D",
-        f"SeparableConvolution{_count}D",
     )
     define(
         f"kernel_size strides={_text} padding='valid' depth_multiplier=1 data_format=None dilation_rate={_text} {_REST}",

@@ -8,19 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distml.ops.bindings.keras.base import define
-from distml.ops.call import FALSE, MINUS_ONE
 from distml.ops.registry import op
 from distml.ops.rules import join
 from distml.ops.rules.axes import append_axis
 from distml.shapes import Dim, Shape
-from distml.values import Value
+from distml.values import Lib, Value
 
 if TYPE_CHECKING:
     from distml.ops.call import Call
 
 Attrs = dict[str, Value]
 _ELEMENTWISE = ("Add", "Multiply", "Average", "Maximum", "Minimum")
-_FUNCTIONS = ("add", "multiply", "average", "maximum", "minimum")
 
 
 def _shapes(call: Call, inputs: Value) -> list[Shape] | None:
@@ -98,19 +96,13 @@ define(
 )
 
 
-@op(*(f"keras.layers.{name}" for name in _FUNCTIONS), "keras.layers.subtract")
-def add(call: Call, inputs: Value, **options: Value) -> Value:
-    """keras.layers.add(inputs) and its like"""
-    return _merged(call, inputs)
+def _function(name: str, layer: str) -> None:
+    def rule(call: Call, inputs: Value, *args: Value, **options: Value) -> Value:
+        return call.apply(call.apply(Lib(f"keras.layers.{layer}"), *args, kwargs=options), inputs)
+
+    rule.__doc__ = f"https://keras.io/api/layers/merging_layers: a layer {layer}, called"
+    op(f"keras.layers.{name}")(rule)
 
 
-@op("keras.layers.concatenate")
-def concatenate(call: Call, inputs: Value, axis: Value = MINUS_ONE, **options: Value) -> Value:
-    """keras.layers.concatenate(inputs, axis=-1)"""
-    return _joined(call, inputs, axis)
-
-
-@op("keras.layers.dot")
-def dot(call: Call, inputs: Value, axes: Value, normalize: Value = FALSE, **options: Value) -> Value:
-    """keras.layers.dot(inputs, axes)"""
-    return _dotted(call, inputs, axes)
+for _name in (*_ELEMENTWISE, "Subtract", "Concatenate", "Dot"):
+    _function(_name.lower(), _name)

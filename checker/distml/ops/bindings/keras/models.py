@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.keras.base import INPUT_SHAPE, LAYER, placeholder
+from distml.ops.bindings.keras.base import LAYER, placeholder
+from distml.ops.bindings.keras.names import INPUT_SHAPE
 from distml.ops.call import NONE
 from distml.ops.registry import attribute, layer, op
 from distml.shapes import Dim, Shape, Symbol
@@ -314,10 +315,30 @@ def add(call: Call, self: Value, layer: Value, rebuild: Value = NONE) -> Value:
 
 @op(f"{SEQUENTIAL}.pop")
 def pop(call: Call, self: Value, rebuild: Value = NONE) -> Value:
-    """Not followed: the layers are unknown then."""
-    update(
-        call, self, **{ITEMS: call.world.allocate(ListRecord(None)), OUTPUTS: call.unknown(), INPUTS: call.unknown()}
-    )
+    """https://keras.io/api/models/sequential: without its last layer"""
+    attrs = call.attrs(self) or {}
+    items = call.items(attrs.get(ITEMS, NONE))
+    if items is None:
+        update(
+            call,
+            self,
+            **{ITEMS: call.world.allocate(ListRecord(None)), OUTPUTS: call.unknown(), INPUTS: call.unknown()},
+        )
+        return NONE
+    made = {**attrs, ITEMS: call.list_of(())} | ({OUTPUTS: attrs[INPUTS]} if INPUTS in attrs else {})
+    for item in items[:-1]:
+        made = _added(call, made, item)
+    update(call, self, **made)
+    return NONE
+
+
+@op(f"{SEQUENTIAL}.build")
+def build(call: Call, self: Value, input_shape: Value = NONE) -> Value:
+    """https://keras.io/api/models/sequential: for inputs of a shape with its batch, as if that were declared"""
+    attrs, sizes = call.attrs(self) or {}, call.items(input_shape)
+    if INPUTS not in attrs and sizes and call.items(attrs.get(ITEMS, NONE)) is not None:
+        declared = placeholder(call, sizes[1:], sizes[0])
+        update(call, self, **{INPUTS: declared, OUTPUTS: call.apply(self, declared)})
     return NONE
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.keras.base import FEATURES, define, keeping, nothing, require_features, unbuilt
+from distml.ops.bindings.keras.base import define, keeping, nothing, require_features, unbuilt
+from distml.ops.bindings.keras.names import FEATURES
 from distml.ops.bindings.signature import bind
 from distml.ops.bindings.tensorflow.images import places
 from distml.ops.call import FALSE

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.keras.base import FEATURES, define, require_features, unbuilt
+from distml.ops.bindings.keras.base import LAYER, define, require_features, unbuilt
+from distml.ops.bindings.keras.names import FEATURES
 from distml.ops.rules.axes import replace_axes
 from distml.ops.rules.layers import attribute_of, size
 from distml.shapes import Dim
@@ -95,15 +96,16 @@ def _recurrent(states: int) -> Callable[..., Value]:
 
 
 _BEFORE = "units -activation='tanh'"
-_AFTER = "-use_bias=True -dropout=0.0 -recurrent_dropout=0.0 -seed=None"
+_AFTER = "+use_bias=True -dropout=0.0 -recurrent_dropout=0.0 -seed=None"
 _FLAGS = "return_sequences=False return_state=False -go_backwards=False -stateful=False -unroll=False -time_major=False"
 for _name, _count in _STATES.items():
     define(
-        f"{_BEFORE} * -recurrent_activation='sigmoid' {_AFTER} {_FLAGS} -reset_after=True -unit_forget_bias=True"
+        f"{_BEFORE} * -recurrent_activation='sigmoid' {_AFTER} {_FLAGS} +reset_after=True -unit_forget_bias=True"
         " -use_cudnn='auto' -implementation=2",
         _make,
         _recurrent(_count),
         _name,
+        bases=("keras.layers.RNN", LAYER),
     )
 
 
@@ -130,7 +132,7 @@ def _run_cell(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwargs: V
 
 for _name, _count in _STATES.items():
     define(
-        f"{_BEFORE} * -recurrent_activation='sigmoid' {_AFTER} -reset_after=True -unit_forget_bias=True -implementation=2",
+        f"{_BEFORE} * -recurrent_activation='sigmoid' {_AFTER} +reset_after=True -unit_forget_bias=True -implementation=2",
         _cell(_count),
         _run_cell,
         f"{_name}Cell",

@@ -1,73 +1,190 @@
-"""keras: the weights of layers, by the names that layers have for them.
+"""keras: the weights of layers, in their order, by the names that layers have for them.
 
 Sizes are those of the layer and of the first input, which builds it: https://keras.io/api/layers, and the page of each layer.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from distml.ops.bindings.keras.base import FEATURES
+from distml.ops.bindings.keras.names import FEATURES, GIVEN
 from distml.ops.registry import MANY, attribute
-from distml.values import NONE, Tensor, Value
+from distml.shapes import Dim
+from distml.values import NONE, Const, Tensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from distml.ops.call import Call
-    from distml.shapes import Dim
 
 Attrs = dict[str, Value]
+Sizes = list[Dim | None]
 
 
-def _weight(name: str, sizes: Callable[[Call, Attrs], list[Dim | None]], *layers: str) -> None:
-    """The attribute `name` of some layers: a weight of these sizes; unknown where one object stands for several layers."""
+class Weight(NamedTuple):
+    """One weight of a layer: its name, its sizes, the option that leaves it out, and whether training changes it."""
 
-    def rule(call: Call, self: Value) -> Value:
-        attrs = call.attrs(self)
-        if attrs is None or MANY in attrs:
-            return call.unknown()
-        made = call.tensor(sizes(call, attrs), "float", "tensorflow")
-        return Tensor(made.lib, made.shape, made.dtype, parameter=True)
-
-    rule.__doc__ = f"https://keras.io/api/layers: `{name}`"
-    attribute(*(f"keras.layers.{each}.{name}" for each in layers))(rule)
+    name: str
+    sizes: Callable[[Call, Attrs], Sizes]
+    option: str = ""
+    trained: bool = True
 
 
-def _dims(call: Call, attrs: Attrs, *names: str) -> list[Dim | None]:
-    return [call.dim(attrs.get(name, NONE)) for name in names]
+def _dims(*names: str) -> Callable[[Call, Attrs], Sizes]:
+    return lambda call, attrs: [call.dim(attrs.get(name, NONE)) for name in names]
 
 
-def _window(call: Call, attrs: Attrs, count: int) -> list[Dim | None]:
+def _size(call: Call, attrs: Attrs, name: str, default: int) -> Dim | None:
+    return call.dim(attrs.get(name, Const(default)))
+
+
+def _times(*dims: Dim | None) -> Dim | None:
+    product = Dim.of(1)
+    for dim in dims:
+        if dim is None:
+            return None
+        product = product * dim
+    return product
+
+
+def _window(call: Call, attrs: Attrs, count: int) -> Sizes:
     return list(call.per_axis(attrs.get("kernel_size", NONE), count) or [None] * count)
 
 
-def _kernel(count: int) -> Callable[[Call, Attrs], list[Dim | None]]:
-    def sizes(call: Call, attrs: Attrs) -> list[Dim | None]:
-        (features,), groups = _dims(call, attrs, FEATURES), call.dim(attrs.get("groups", NONE))
-        each = features if groups is not None and groups.constant == 1 else None
-        return [*_window(call, attrs, count), each, *_dims(call, attrs, "filters")]
+def _kernel(count: int) -> Callable[[Call, Attrs], Sizes]:
+    def sizes(call: Call, attrs: Attrs) -> Sizes:
+        features, filters = _dims(FEATURES, "filters")(call, attrs)
+        groups = _size(call, attrs, "groups", 1)
+        each = None if features is None or groups is None else features // groups
+        return [*_window(call, attrs, count), each, filters]
 
     return sizes
 
 
-def _transposed_kernel(count: int) -> Callable[[Call, Attrs], list[Dim | None]]:
-    return lambda call, attrs: [*_window(call, attrs, count), *_dims(call, attrs, "filters", FEATURES)]
+def _transposed_kernel(count: int) -> Callable[[Call, Attrs], Sizes]:
+    return lambda call, attrs: [*_window(call, attrs, count), *_dims("filters", FEATURES)(call, attrs)]
 
 
-def _gates(gates: int, source: str) -> Callable[[Call, Attrs], list[Dim | None]]:
-    def sizes(call: Call, attrs: Attrs) -> list[Dim | None]:
-        rows, units = _dims(call, attrs, source, "units")
-        return [rows, None if units is None else units * gates]
+def _spread(call: Call, attrs: Attrs) -> Dim | None:
+    """The channels of all features, so many of each."""
+    return _times(*_dims(FEATURES)(call, attrs), _size(call, attrs, "depth_multiplier", 1))
+
+
+def _depthwise(count: int) -> Callable[[Call, Attrs], Sizes]:
+    def sizes(call: Call, attrs: Attrs) -> Sizes:
+        each = _size(call, attrs, "depth_multiplier", 1)
+        return [*_window(call, attrs, count), *_dims(FEATURES)(call, attrs), each]
 
     return sizes
 
 
-_weight("kernel", lambda call, attrs: _dims(call, attrs, FEATURES, "units"), "Dense")
-_weight("embeddings", lambda call, attrs: _dims(call, attrs, "input_dim", "output_dim"), "Embedding")
+def _pointwise(count: int) -> Callable[[Call, Attrs], Sizes]:
+    one: Sizes = [Dim.of(1)] * count
+    return lambda call, attrs: [*one, _spread(call, attrs), *_dims("filters")(call, attrs)]
+
+
+def _gates(gates: int, source: str) -> Callable[[Call, Attrs], Sizes]:
+    def sizes(call: Call, attrs: Attrs) -> Sizes:
+        rows, units = _dims(source, "units")(call, attrs)
+        return [rows, _times(units, Dim.of(gates))]
+
+    return sizes
+
+
+def _gate_biases(gates: int) -> Callable[[Call, Attrs], Sizes]:
+    def sizes(call: Call, attrs: Attrs) -> Sizes:
+        """GRU has two rows where it resets after the product."""
+        each = _times(*_dims("units")(call, attrs), Dim.of(gates))
+        rows: Sizes = [Dim.of(2)] if call.flag(attrs.get("reset_after", NONE)) and gates == _GRU else []
+        return [*rows, each]
+
+    return sizes
+
+
+_GRU = 3
+_FILTER_BIAS = Weight("bias", _dims("filters"), "use_bias")
+_NORMAL = (Weight("gamma", _dims(FEATURES), "scale"), Weight("beta", _dims(FEATURES), "center"))
+_MOVING = tuple(Weight(name, _dims(FEATURES), trained=False) for name in ("moving_mean", "moving_variance"))
+WEIGHTS: dict[str, tuple[Weight, ...]] = {
+    "Dense": (Weight("kernel", _dims(FEATURES, "units")), Weight("bias", _dims("units"), "use_bias")),
+    "Embedding": (Weight("embeddings", _dims("input_dim", "output_dim")),),
+    "BatchNormalization": (*_NORMAL, *_MOVING),
+    "LayerNormalization": _NORMAL,
+    "GroupNormalization": _NORMAL,
+}
+"""Layers and their weights, in the order of `layer.weights`."""
 for _count in (1, 2, 3):
-    _weight("kernel", _kernel(_count), f"Conv{_count}D", f"Convolution{_count}D")
-    _weight("kernel", _transposed_kernel(_count), f"Conv{_count}DTranspose")
-for _name, _number in (("LSTMCell", 4), ("GRUCell", 3), ("SimpleRNNCell", 1)):
-    _weight("kernel", _gates(_number, FEATURES), _name)
-    _weight("recurrent_kernel", _gates(_number, "units"), _name)
+    WEIGHTS[f"Conv{_count}D"] = (Weight("kernel", _kernel(_count)), _FILTER_BIAS)
+    WEIGHTS[f"Conv{_count}DTranspose"] = (Weight("kernel", _transposed_kernel(_count)), _FILTER_BIAS)
+for _count in (1, 2):
+    _deep, _point = Weight("depthwise_kernel", _depthwise(_count)), Weight("pointwise_kernel", _pointwise(_count))
+    _bias = Weight("bias", lambda call, attrs: [_spread(call, attrs)], "use_bias")
+    WEIGHTS[f"DepthwiseConv{_count}D"] = (_deep, _bias)
+    WEIGHTS[f"SeparableConv{_count}D"] = (_deep, _point, _FILTER_BIAS)
+for _name, _number in (("LSTM", 4), ("GRU", _GRU), ("SimpleRNN", 1)):
+    _gated = (
+        Weight("kernel", _gates(_number, FEATURES)),
+        Weight("recurrent_kernel", _gates(_number, "units")),
+        Weight("bias", _gate_biases(_number), "use_bias"),
+    )
+    WEIGHTS |= {_name: _gated, f"{_name}Cell": _gated}
+_ELSEWHERE = frozenset({"LSTM", "GRU", "SimpleRNN"})
+"""Layers whose weights are attributes of their cell."""
+_BY_VERSION = {("DepthwiseConv1D", "depthwise_kernel"), ("DepthwiseConv2D", "depthwise_kernel")}
+"""Weights that versions of Keras call otherwise."""
+
+
+def _made(call: Call, attrs: Attrs, weight: Weight) -> Tensor:
+    made = call.tensor(weight.sizes(call, attrs), "float", "tensorflow")
+    return Tensor(made.lib, made.shape, made.dtype, parameter=True)
+
+
+def of_layer(call: Call, kind: str, attrs: Attrs) -> list[tuple[Tensor, bool]] | None:
+    """The weights of a layer that is built, and which of them training changes; None where that is not known."""
+    listed = [(weight, call.flag(attrs.get(weight.option, Const(True)))) for weight in WEIGHTS[kind]]
+    axes = call.items(attrs.get("axis", NONE))
+    if MANY in attrs or any(given is None for _, given in listed) or (axes is not None and len(axes) != 1):
+        return None
+    return [(_made(call, attrs, weight), weight.trained) for weight, given in listed if given]
+
+
+def require_weights(call: Call, own: list[Tensor], given: tuple[Value, ...]) -> None:
+    """As many arrays as there are weights, each of the shape of its weight (SHP305)."""
+    if len(given) != len(own):
+        call.fail("SHP305", f"{call.text}: {len(own)} weights are there, {len(given)} are given")
+    for place, (weight, array) in enumerate(zip(own, given, strict=True)):
+        wanted, gets = call.facts.shape(call.shape(weight)), call.facts.shape(call.shape(array))
+        if wanted.dims is None or gets.dims is None:
+            continue
+        if len(wanted.dims) != len(gets.dims) or any(
+            one.differs(other) for one, other in zip(wanted.dims, gets.dims, strict=True)
+        ):
+            text = f"{call.text}: weight {place} has the shape {wanted!r}, {gets!r} is given"
+            call.fail("SHP305", text, *call.notes(*wanted.dims, *gets.dims))
+
+
+def begin_with(call: Call, kind: str, attrs: Attrs) -> None:
+    """`weights=[...]`: what a layer is made with is put in once it is built."""
+    own, given = of_layer(call, kind, attrs) if kind in WEIGHTS else None, call.items(attrs[GIVEN])
+    if own is not None and given is not None:
+        require_weights(call, [tensor for tensor, _ in own], given)
+
+
+def _named(kind: str, weight: Weight) -> None:
+    """A weight by its name; None where the layer was made without it, unknown where one object stands for several layers."""
+
+    def rule(call: Call, self: Value) -> Value:
+        attrs = call.attrs(self)
+        given = None if attrs is None or MANY in attrs else call.flag(attrs.get(weight.option, Const(True)))
+        if attrs is None or given is None:
+            return call.unknown()
+        return _made(call, attrs, weight) if given else NONE
+
+    rule.__doc__ = f"https://keras.io/api/layers: `{weight.name}`"
+    attribute(f"keras.layers.{kind}.{weight.name}")(rule)
+
+
+for _kind, _weights in WEIGHTS.items():
+    for _weight in _weights:
+        if _kind not in _ELSEWHERE and (_kind, _weight.name) not in _BY_VERSION:
+            _named(_kind, _weight)
