@@ -85,6 +85,8 @@ def test_what_is_refused_is_told_with_both_shapes() -> None:
     "text",
     [
         "d.set_weights(arrays)",
+        "q = keras.layers.Dense(5); q.build([8]); q(x8)",
+        "q = keras.layers.Conv2D(5, 3); q.build((None, 1, 1, 3)); q(np.zeros((2, 9, 9, 3)))",
         "d.set_weights([arrays[0], np.zeros(3)])",
         "e = keras.layers.Embedding(n, 5, weights=[np.zeros((60, 5))]); e(x)",
         "m = keras.Sequential([d, wrapped(d)]); m.set_weights([np.zeros((8, 3))])",

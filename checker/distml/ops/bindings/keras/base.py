@@ -11,7 +11,7 @@ from distml.ops.bindings.keras.names import FEATURES, GIVEN, INPUT_SHAPE, TRAINA
 from distml.ops.bindings.keras.weights import begin_with
 from distml.ops.bindings.signature import arguments, home, kept, parameters
 from distml.ops.bindings.tensorflow.dtypes import asked_kind
-from distml.ops.call import NONE, TRUE
+from distml.ops.call import NONE, TRUE, ShapeError
 from distml.ops.registry import BUILT, MADE, MANY, attribute, binds, find_layer, layer, op
 from distml.ops.semantics.tensors import filled
 from distml.shapes import Dim, Shape
@@ -57,14 +57,20 @@ def plainly(call: Call, self: Value, *args: Value, **kwargs: Value) -> Value:
 
 @op(f"{LAYER}.build")
 def build(call: Call, self: Value, input_shape: Value = NONE) -> Value:
-    """https://keras.io/api/layers/base_layer: makes the weights of a layer of the library for inputs of a shape"""
+    """https://keras.io/api/layers/base_layer: makes the weights of a layer of the library for inputs of a shape.
+
+    It reads the size of one axis; whether inputs of that shape can be taken is not asked.
+    """
     record = call.world.record(self) if isinstance(self, Ref) else None
-    rules: Any = (
-        find_layer(record.cls.name) if isinstance(record, InstanceRecord) and isinstance(record.cls, Lib) else None
-    )
     sizes = call.items(input_shape)
-    if isinstance(self, Ref) and isinstance(record, InstanceRecord) and hasattr(rules, "forward") and sizes:
-        rules.forward(call, record.attrs, call.tensor(open_dims(call, sizes), "float", "tensorflow"))
+    if not isinstance(self, Ref) or not isinstance(record, InstanceRecord) or not isinstance(record.cls, Lib):
+        return NONE
+    rules: Any = find_layer(record.cls.name)
+    if hasattr(rules, "forward") and sizes and record.exact:
+        try:
+            rules.forward(call, record.attrs, call.tensor(open_dims(call, sizes), "float", "tensorflow"))
+        except ShapeError:
+            return NONE
         call.world.replace(self, record.having({BUILT: TRUE}))
     return NONE
 
