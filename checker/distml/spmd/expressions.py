@@ -109,7 +109,7 @@ def merged(run: Run, one: Value, other: Value, text: str, local: Local | None) -
         return held[0]
     why = local or local_of(one, other)
     kinds = {each.type for each in (one, other) if isinstance(each, Unknown)}
-    return Unknown(text, why, kinds.pop() if len(kinds) == 1 else "", trained(one, other))
+    return Unknown(text, why, kinds.pop() if len(kinds) == 1 else "", trained(one, other), sides=(one, other))
 
 
 def _constant(_run: Run, _scope: Scope, node: ast.Constant) -> Value:

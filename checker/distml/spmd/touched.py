@@ -26,6 +26,8 @@ class Race(NamedTuple):
     writes: Place
     chain: tuple[Place, ...]
     """The calls that lead to what looks for it, since what wrote it."""
+    anew: bool = False
+    """Whether it is read first, and written anew while another rank may still read it."""
 
 
 WRITES = {
@@ -143,6 +145,10 @@ _LISTS = frozenset(
     "flow_from_directory image_dataset_from_directory text_dataset_from_directory audio_dataset_from_directory".split()
 )
 """What looks at all that a folder holds."""
+_ASKS = _LISTS | frozenset(
+    "exists lexists isfile isdir is_file is_dir getsize getmtime stat rename replace move copy copy2 copyfile copytree".split()
+)
+"""What asks whether something is there, or moves it, without reading it."""
 _FOLDER, _QUOTE = "all of ", "'"
 _HERE = frozenset({"'", "'.", "'./"})
 _ANY, _LEAST = "any of ", 3
@@ -250,22 +256,34 @@ def _argument(position: int, name: str, given: Given, named: Named) -> Value | N
 
 
 def races(one: Trace, other: Trace) -> list[Race]:
-    """What the second rank looks for where the first has written it since the last event, and the second has not."""
+    """What the second rank looks for where the first has written it since the last event, and the second has not.
+
+    Or what it reads where the first goes on to write it anew before the next event.
+    """
     looked = other.given | {each.site for each in other.touched if not each.writes}
     wrote = {(each.site, each.path) for each in other.touched if each.writes}
     alone: list[Touch] = []
+    read: list[Touch] = []
     found: dict[Site, Race] = {}
     for touch in one.touched:
-        if touch.writes:
-            alone += [touch] if (touch.site, touch.path) not in wrote else []
-        elif touch.site in looked:
+        if touch.writes and (touch.site, touch.path) not in wrote:
+            alone.append(touch)
+            before = (each for each in read if each.at == touch.at and each.path == touch.path)
+            if (first := next(before, None)) is not None and touches(touch.place.node, _FILLS):
+                found.setdefault(first.site, Race(first.place, touch.place, _since(first, touch), anew=True))
+        elif not touch.writes and touch.site in looked:
+            read += [touch] if not touches(touch.place.node, _ASKS) else []
             by = next((each for each in alone if each.at == touch.at and _same(each.path, touch)), None)
             if by is not None:
-                led = {at.node for at in by.chain}
-                since = tuple(each for each in touch.chain if each.node not in led)
-                found.setdefault(touch.site, Race(touch.place, by.place, since))
+                found.setdefault(touch.site, Race(touch.place, by.place, _since(touch, by)))
                 alone = []  # who waits here has waited for all of them
     return [*found.values()]
+
+
+def _since(touch: Touch, by: Touch) -> tuple[Place, ...]:
+    """The calls that lead to a touch, without those that lead to another too."""
+    led = {at.node for at in by.chain}
+    return tuple(each for each in touch.chain if each.node not in led)
 
 
 def made_by_all(one: Trace, other: Trace) -> list[Place]:
@@ -331,7 +349,15 @@ def path_of(path: Value) -> str:
     return _SAME.sub(r"\g<path>", key(path))
 
 
+def _sides(path: Value) -> list[Value]:
+    """All that a path may be, where several ways met."""
+    inner = path.sides if isinstance(path, Unknown) else ()
+    return [each for part in inner for each in _sides(part)] or [path]
+
+
 def _path_of(name: str, path: Value) -> str:
     """The same, where what looks at all that a folder holds is marked by that."""
+    if isinstance(path, Unknown) and path.sides:
+        return _ANY + "\n".join(map(path_of, _sides(path)))
     said = path_of(path)
     return f"{_FOLDER}{said.partition('*')[0].rstrip(_QUOTE)}" if name.rpartition(".")[2] in _LISTS else said

@@ -65,6 +65,8 @@ class Unknown:
     """Of a condition: what is equal to what if it is false, and if it is true."""
     either: tuple[bool, Value, Value] | None = None
     """Of a condition that tells ranks apart: it is this if its first part is, else it is what the second is."""
+    sides: tuple[Value, ...] = ()
+    """What it may be, where two ways met."""
 
     def __post_init__(self) -> None:
         if len(self.key) > MAX_KEY:

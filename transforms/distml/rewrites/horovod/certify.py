@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from distml.diagnostics.model import Diagnostic
 from distml.rewrites.horovod.aspects.anchors import started
@@ -20,19 +20,22 @@ from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.aspects.written import all_come_to, waiting
 from distml.rewrites.horovod.flows.fit.models import calls
 from distml.rewrites.horovod.flows.session_graph import graph_of
-from distml.rewrites.horovod.notes import WAIT
-from distml.rewrites.horovod.plan import Plan, Remark
+from distml.rewrites.horovod.notes import READ, WAIT
+from distml.rewrites.horovod.plan import Note, Plan, Remark
 from distml.rewrites.model import Rewritten, excerpt
 from distml.source.file import SourceFile
-from distml.source.nodes import walk
+from distml.source.nodes import SCOPES, walk
 from distml.spmd.check import Certificate, certified
 from distml.spmd.told import Watch
 from distml.spmd.touched import Race, touches
 from distml.spmd.values import Place
+from distml.training.around import LOOPS, block_of
 from distml.training.syntax import nodes_in, place_of
 from distml.training.unit import Unit
 
 _Telling = ast.Call | ast.Assign | ast.AugAssign
+_Wait = tuple[ast.stmt, str, Note]
+"""What is put in front of a statement, and why."""
 _WORD = re.compile(r"\w+")
 SECONDS = 6.0
 """Of processor time, for one program."""
@@ -59,17 +62,17 @@ def certify(plan: Plan, made: Callable[[], dict[str, Rewritten]]) -> dict[str, R
         again = made()
         better = _follow(plan, again, watch)
         if any(found.findings for _, found in better):
-            for statement, code in waits:
-                plan.patch(statement).withdraw(statement, code, WAIT)
+            for statement, code, note in waits:
+                plan.patch(statement).withdraw(statement, code, note)
         else:
             texts, followed = again, better
     _say(followed, watch, plan)
     return texts
 
 
-def _complete(plan: Plan, waits: Iterable[tuple[ast.stmt, str]], done: int) -> None:
+def _complete(plan: Plan, waits: Iterable[_Wait], done: int) -> None:
     """Put what waits use into their files, of which some have no start-up yet: `done` ends of the plan are there already."""
-    places = {plan.program.unit(statement).source.location for statement, _ in waits}
+    places = {plan.program.unit(statement).source.location for statement, *_ in waits}
     for ask in [*plan.ends[done:], *(complete for place, complete in plan.imported.items() if place in places)]:
         ask()
 
@@ -120,20 +123,32 @@ class _Origins:
         return dict(zip(map(place_of, new), old, strict=True)) if len(old) == len(new) else {}
 
 
-def _wait_for(races: Iterable[Race], plan: Plan) -> list[tuple[ast.stmt, str]]:
-    """Have all ranks wait in front of what they look for, where that can be; the statements, and what was put there."""
+def _wait_for(races: Iterable[Race], plan: Plan) -> list[_Wait]:
+    """Have all ranks wait in front of what they look for, or behind what they have read, where that can be."""
     uniform, origins = Uniform(plan.program), {"": _Origins(plan, touches)}
-    waits: dict[ast.stmt, str] = {}
+    waits: list[_Wait] = []
     for race in races:
         nodes = (_origin(place, plan, origins) for place in (race.looks, *reversed(race.chain)))
         found = [plan.program.statement(each) for each in nodes if each is not None]
+        if race.anew:
+            found = [behind for each in found for behind in _behind(each, plan)]
         first = sorted(found, key=lambda each: plan.program.unit(each) not in plan.program.roots)
         statement = next((each for each in first if _may_wait(each, plan, uniform)), None)
         code = waiting(statement, plan) if statement is not None else None
         if statement is not None and code is not None and not plan.patch(statement).puts_before(statement, code):
-            plan.patch(statement).before(statement, code, WAIT, first=True)
-            waits[statement] = code
-    return [*waits.items()]
+            waits.append((statement, code, READ if race.anew else WAIT))
+            plan.patch(statement).before(*waits[-1], first=True)
+    return waits
+
+
+def _behind(statement: ast.stmt, plan: Plan) -> Iterator[ast.stmt]:
+    """The statements behind one, and behind those around it in its function, each in its block."""
+    for each in (statement, *plan.program.ancestors(statement)):
+        if isinstance(each, (*SCOPES, *LOOPS)):
+            return
+        if isinstance(each, ast.stmt):
+            block = block_of(each, plan.program)
+            yield from block[block.index(each) + 1 :][:1]
 
 
 def _origin(place: Place, plan: Plan, origins: dict[str, _Origins]) -> ast.AST | None:
@@ -170,7 +185,10 @@ def _say(followed: list[tuple[SourceFile, Certificate]], watch: Watch, plan: Pla
                 _warn(place.node, origins.of(place), plan)
     files = _Origins(plan, touches)
     for race in (each for _, found in followed for each in found.races):
-        what = f"`{_short(race.looks.node)}` may come before rank 0 has done `{_short(race.writes.node)}`"
+        looks, writes = _short(race.looks.node), _short(race.writes.node)
+        what = f"`{looks}` may come before rank 0 has done `{writes}`"
+        if race.anew:
+            what = f"rank 0 may do `{writes}` while another rank does `{looks}`"
         plan.warn("HVD315", files.call(race.looks, plan), what, "have all ranks wait in between, or do both on rank 0")
     named = any(each.code == "HVD306" for each in plan.warnings)
     for place in (each for _, found in followed for each in found.written if not named):

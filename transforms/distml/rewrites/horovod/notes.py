@@ -20,4 +20,9 @@ WAIT = Note(
     "the other ranks would read a missing or half-written file",
     "file-race",
 )
+READ = Note(
+    "all ranks wait until each has read",
+    "rank 0 writes the file anew, and the other ranks would read a half-written one",
+    "file-race",
+)
 ONE_GPU = Note("one GPU for each process", "all processes of a machine would take all of its GPUs", "visible-device")

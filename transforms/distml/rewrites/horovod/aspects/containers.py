@@ -14,7 +14,7 @@ from textwrap import indent
 from typing import Literal, NamedTuple
 
 from distml.rewrites.horovod.aspects.batches import Batches, Filling, How
-from distml.rewrites.horovod.aspects.filling import item_of
+from distml.rewrites.horovod.aspects.filling import is_size, item_of
 from distml.rewrites.horovod.aspects.presence import is_set_before, only_where
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.together import Spelling
@@ -166,7 +166,7 @@ class Containers:
             return all(self.plain(each, depth - 1) for each in node.elts)
         if isinstance(node, ast.Dict):
             return all(self.plain(each, depth - 1) for each in node.values)
-        if self.uniform.holds(node) or self.number(node):
+        if self.uniform.holds(node) or self.number(node) or is_size(node):
             return True
         if isinstance(node, ast.Subscript):
             return self.plain(node.value, depth - 1)

@@ -6,16 +6,21 @@ import ast
 import re
 from typing import NamedTuple
 
+from distml.rewrites.horovod.aspects.anchors import path_of
 from distml.rewrites.horovod.aspects.origins import wholes
 from distml.spmd.touched import FILES
 from distml.training.callers import run_by
 from distml.training.callsites import argument, argument_for
 from distml.training.program import Program
+from distml.training.remembered import remembered
 from distml.training.syntax import nodes_in, receiver_of, values_given
-from distml.training.values import PATH, Class, Constant, Foreign
+from distml.training.values import PATH, Class, Constant, Foreign, Instance
 
 NOTHING, FILE, FOLDER = "nothing", "file", "folder"
 """What a rank that is not to write is given: a file that forgets, one of its own by the same name, a folder of its own."""
+
+
+SCREEN = re.compile(r"sys\.(stdout|stderr)")
 
 
 class Opened(NamedTuple):
@@ -139,6 +144,20 @@ def recorded(call: ast.Call, program: Program) -> Opened | None:
     chosen = any(each.names.fullmatch(name) for each in _EVENTS[:1] for name in names)
     spread = any(isinstance(each, ast.Starred) for each in call.args) or any(k.arg is None for k in call.keywords)
     return found or (Opened(None, "w", FOLDER) if chosen and not spread else None)
+
+
+@remembered
+def screens(program: Program) -> frozenset[ast.AST]:
+    """The methods of what takes the place of the screen: who prints is asked, and Python calls them when all has ended."""
+    held = [
+        node.value
+        for unit in program.units.values()
+        for node in nodes_in(unit.tree, ast.Assign)
+        if any(SCREEN.fullmatch(path_of(each, unit)) for each in node.targets)
+    ]
+    made = {each.type for value in held for each in program.of(value) if isinstance(each, Instance)}
+    bodies = (each for owner in made for base in program.own_bases(owner) for each in base.body)
+    return frozenset(each for each in bodies if isinstance(each, ast.FunctionDef))
 
 
 def opens_to_write(call: ast.Call, program: Program) -> bool:

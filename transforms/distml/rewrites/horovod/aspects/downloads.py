@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from distml.rewrites.horovod.aspects.anchors import started
 from distml.rewrites.horovod.aspects.destinations import written
-from distml.rewrites.horovod.aspects.during import during_training, since_training, trains
+from distml.rewrites.horovod.aspects.during import during_training, passes_over, since_training, trains
 from distml.rewrites.horovod.aspects.opened import is_read
 from distml.rewrites.horovod.aspects.outputs import COMMANDS, private
 from distml.rewrites.horovod.aspects.setup import behind_start, start_of
@@ -391,11 +391,11 @@ def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
         return _untrained(statement, plan)
     simple = isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr | ast.With | ast.Try)
     calls = program.calling(function) if function is not None and depth and simple else []
-    found = _places_of(calls, plan, depth)
-    if found:
-        return found
-    if branch is not None and start_of(plan) != "session" and _surely(branch, program) and not trains(branch, plan):
-        return [branch]
+    free = branch is not None and start_of(plan) != "session" and _surely(branch, program) and not trains(branch, plan)
+    own = [branch] if branch is not None and free else []
+    found = [] if own and passes_over(function, program) else _places_of(calls, plan, depth)
+    if found or own:
+        return found or [*own]
     return _places_of(leading_to(function, program), plan, depth) if depth and simple and not calls else []
 
 

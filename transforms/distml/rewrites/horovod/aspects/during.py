@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import SCOPES
-from distml.training.around import LOOPS, block_of
+from distml.training.around import LOOPS, block_of, own_nodes
 from distml.training.callers import leading_to, upwards
+from distml.training.callsites import iterated
 from distml.training.program import Program
 from distml.training.remembered import remembered
+
+_BATCHES = re.compile(r"torch\.(\w+\.)*DataLoader\(\)")
 
 
 def trains(statement: ast.stmt, plan: Plan) -> bool:
@@ -54,3 +58,9 @@ def _behind(node: ast.AST, plan: Plan, seen: frozenset[ast.AST]) -> bool:
     function = program.function(node)
     calls = leading_to(function, program) if function not in seen else []
     return bool(calls) and all(_behind(call, plan, seen | {function}) for call in calls if function is not None)
+
+
+def passes_over(function: ast.AST | None, program: Program) -> bool:
+    """Whether a function goes through the batches of a loader, which ranks may have to do together."""
+    loops = own_nodes(function, ast.For) if function is not None else ()
+    return any(program.matches(iterated(each.iter, program), _BATCHES) for each in loops)

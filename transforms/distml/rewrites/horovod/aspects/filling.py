@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from distml.source.bindings import last_name
 from distml.source.nodes import walk
 from distml.training.around import own_nodes
 from distml.training.callsites import argument
@@ -13,11 +14,24 @@ from distml.training.syntax import names_in
 _AXES = {"append": 2, "concatenate": 1, "concat": 1, "cat": 1, "stack": 1}
 """At which place these are given the axis along which they join."""
 
+_SIZES = frozenset("len size numel nelement".split())
+
 
 def by_first_axis(call: ast.Call, name: str) -> bool:
     """Whether more samples are joined to some: along another axis, a picture becomes wider."""
     axis = argument(call, _AXES.get(name, -1), "axis", "dim")
     return name != "column_stack" and (axis is None or (isinstance(axis, ast.Constant) and axis.value in (0, None)))
+
+
+def is_size(node: ast.AST) -> bool:
+    """Whether something is the size of a batch, or another length of it."""
+    if isinstance(node, ast.Subscript):
+        return (
+            isinstance(node.value, ast.Attribute)
+            and node.value.attr == "shape"
+            and not isinstance(node.slice, ast.Slice)
+        )
+    return isinstance(node, ast.Call) and last_name(node.func) in _SIZES
 
 
 def holder(func: ast.Attribute) -> ast.expr | None:

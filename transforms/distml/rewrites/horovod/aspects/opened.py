@@ -20,6 +20,7 @@ from distml.rewrites.horovod.aspects.destinations import (
     opens_to_write,
     recorded,
 )
+from distml.rewrites.horovod.aspects.origins import wholes
 from distml.rewrites.horovod.aspects.outputs import guarded, kind_of, on_each_machine, private
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.plan import Note, Plan
@@ -85,8 +86,18 @@ def _only_written(call: ast.Call, plan: Plan) -> bool:
     if isinstance(target, ast.Name):
         scope = plan.program.parent(above) if isinstance(above, ast.withitem) else owner_of(call, plan.program)
     same = (each for each in walk(scope or call) if isinstance(each, type(target)) and isinstance(each.ctx, ast.Load))
-    uses = (plan.program.parent(each) for each in same if ast.unparse(each) == ast.unparse(target))
-    return all(isinstance(each, ast.Attribute) and each.attr in _WRITING for each in uses)
+    uses = [each for each in same if ast.unparse(each) == ast.unparse(target) and _may_be(each, call, plan.program)]
+    return all(isinstance(each, ast.Attribute) and each.attr in _WRITING for each in map(plan.program.parent, uses))
+
+
+def _may_be(use: ast.expr, call: ast.Call, program: Program) -> bool:
+    """Whether a variable may hold the file of this call where it is read: the block around it, or an assignment, says which."""
+    for above in program.ancestors(use):
+        for item in above.items if isinstance(above, ast.With) else ():
+            if item.optional_vars is not None and ast.unparse(item.optional_vars) == ast.unparse(use):
+                return item.context_expr is call
+    held = wholes(use, program)
+    return not held or call in held
 
 
 def _or_nowhere(plan: Plan, call: ast.Call, path: ast.expr, instead: str) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.anchors import started
-from distml.rewrites.horovod.aspects.destinations import makes_picture, opens_to_write
+from distml.rewrites.horovod.aspects.destinations import SCREEN, makes_picture, opens_to_write, screens
 from distml.rewrites.horovod.aspects.during import since_training
 from distml.rewrites.horovod.aspects.purity import reads_only
 from distml.rewrites.horovod.aspects.setup import helper
@@ -34,7 +34,6 @@ _PRINTS = re.compile(
     r"builtins\.print|pprint\.(PrettyPrinter\(\)\.)?pprint|tensorflow\.print|tqdm(\.\w+)*\.tqdm\w*(\(\))?\.write"
     r"|sys\.(stdout|stderr)\.(write|flush)|progress\.(bar|spinner|counter)\.\w+\(\)\.(next|goto|finish|update|writeln|write)"
 )
-_SCREEN = re.compile(r"sys\.(stdout|stderr)")
 _LOGS = re.compile(
     r"((absl\.|tensorflow\.)?logging|loguru\.logger|logzero(\.logger)?|structlog\.get_logger\(\))"
     r"(\.(getLogger|getChild|get_logger|get_absl_logger|Logger|LoggerAdapter|bind|opt|new)\(\))*\.(?P<level>\w+)"
@@ -168,7 +167,7 @@ def _statement(node: ast.Expr, call: ast.Call, plan: Plan) -> None:
 
 def is_for_one(node: ast.stmt, call: ast.Call, kind: str, plan: Plan) -> bool:
     """Whether what a call in a statement puts out is left to rank 0: neither rank 0 has it alone already, nor all need it."""
-    if _is_operation(call, plan) or guarded(node, plan):
+    if _is_operation(call, plan) or guarded(node, plan) or plan.program.function(node) in screens(plan.program):
         return False
     if kind in ("file", "log") and (private(call, plan.program) or _opened_by_all(node, call, plan)):
         return False
@@ -274,7 +273,7 @@ def _place(node: ast.expr, program: Program) -> tuple[ast.AST, str]:
 def _into_file(call: ast.Call, program: Program) -> bool:
     """Whether something is printed into a file, and not on the screen."""
     into = next((keyword.value for keyword in call.keywords if keyword.arg == "file"), None)
-    return into is not None and not is_literal(into, None) and not program.matches(into, _SCREEN)
+    return into is not None and not is_literal(into, None) and not program.matches(into, SCREEN)
 
 
 def _first_text(call: ast.Call) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from distml.rewrites.horovod.aspects.containers import begins
-from distml.rewrites.horovod.aspects.filling import assigned
+from distml.rewrites.horovod.aspects.filling import assigned, is_size
 from distml.rewrites.horovod.aspects.tf_data import counts_divided
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Note, Plan
@@ -97,6 +97,7 @@ class Totals:
             own = any(self._is_mean_already(loop, added.get(place, [])) for place in group)
             fit = all(self._whole_may_be(place, loop, added, sums, told[place]) for place in group)
             asked = any(self._asks_for_sum(told[place], loop, group) for place in group & set(sums))
+            asked = asked or any(told[each].shown and _counts_samples(added[each], loop) for each in group - set(sums))
             if asked and fit and not own:
                 whole |= group
             for place in group & set(sums):
@@ -406,6 +407,11 @@ def _bound_in(loop: Looping, node: ast.AST) -> bool:
     same = [each for each in nodes_in(loop, ast.Name) if each.id == node.id]
     filled = (each.func for each in nodes_in(loop, ast.Call) if method_name(each) in ("append", "extend"))
     return any(isinstance(each.ctx, ast.Store) for each in same) or any(root_of(each) in same for each in filled)
+
+
+def _counts_samples(adding: list[ast.expr], loop: Looping) -> bool:
+    """Whether all that is added are sizes of batches; what counts iterations stays a rank's."""
+    return all(is_size(each) and any(_bound_in(loop, part) for part in walk(each)) for each in adding)
 
 
 def _within(scope: ast.AST) -> Iterator[ast.AST]:
