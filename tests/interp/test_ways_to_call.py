@@ -247,6 +247,22 @@ torch.autograd.grad(A(x.requires_grad_()), x, torch.ones(2, 4), create_graph=Tru
 torch.autograd.grad(A(x).sum(), A.parameters())[0]
 torch.autograd.functional.hessian(lambda v: v.sum(), x)
 torch.cat([g.view(-1) for g in torch.autograd.grad(n(x).sum(), list(n.parameters()))])
+A.__call__(x)
+n.__call__(x)
+n.encode.__call__(x)
+F.relu.__call__(x)
+functools.partial(torch.reshape, shape=(3, 2)).__call__(x)
+next(map(A.__call__, [x]))
+nn.Linear.forward(A, x)
+nn.Module.__call__(n, x)
+Net.__call__(n, x)
+Net.forward(n, x)
+nn.Sequential.forward(s, x)
+list(nn.Module.children(n))[0](x)
+list(nn.Module.parameters(n))[0]
+torch.no_grad()(A)(x)
+torch.no_grad()(n.encode)(x)
+torch.inference_mode()(n.encode)(x)
 """
 GRADIENTS = """
 torch.autograd.grad(A(y), y)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distml.interp.arguments import Arguments
+from distml.interp.callables import is_called_as_it_is, of_function, of_partial
 from distml.interp.callbacks import give_away
 from distml.interp.calls import call_value, each_alternative, read_attribute
 from distml.interp.changes import STORAGE
@@ -71,6 +72,8 @@ def get_attribute(vm: Machine, value: Value, name: str, node: ast.AST) -> Value:
 
 def find_attribute_of(vm: Machine, value: Value, name: str, node: ast.AST | None = None) -> Value | None:
     """The attribute, None when the value is known to have none of that name."""
+    if name == "__call__" and is_called_as_it_is(vm, value):
+        return value
     if isinstance(value, Tensor):
         return _of_tensor(vm, value, name)
     if isinstance(value, Ref):
@@ -90,22 +93,11 @@ def find_attribute_of(vm: Machine, value: Value, name: str, node: ast.AST | None
     if isinstance(value, Tup):
         return _of_tuple(vm, value, name)
     if isinstance(value, Function | Bound):
-        return _of_function(vm, value, name)
+        return of_function(vm, value, name)
     if isinstance(value, Partial):
-        return _of_partial(vm, value, name)
+        return of_partial(vm, value, name)
     kind = builtin_kind(vm, value)
     return None if kind is None else _builtin_member(kind, name, value)
-
-
-def _of_partial(vm: Machine, value: Partial, name: str) -> Value | None:
-    """What `functools.partial(f, ...)` says of itself."""
-    if name == "func":
-        return value.function
-    if name == "args":
-        return Tup(value.args)
-    if name == "keywords":
-        return vm.allocate(DictRecord({Const(key): each for key, each in value.kwargs}))
-    return None
 
 
 def builtin_kind(vm: Machine, value: Value) -> str | None:
@@ -375,18 +367,6 @@ def _class_of(vm: Machine, receiver: Value) -> Class | None:
     return None
 
 
-def _of_function(vm: Machine, value: Function | Bound, name: str) -> Value:
-    if name == "__self__" and isinstance(value, Bound):
-        return value.receiver
-    function = value.function if isinstance(value, Bound) else value
-    if name in ("__name__", "__qualname__") and isinstance(function, Function):
-        return Const(function.name) if name == "__name__" else Prim("str")
-    if name == "__module__" and isinstance(function, Function):
-        source = vm.frame_of(function.frame).module.source
-        return Const(source.module) if source is not vm.checked else Prim("str")
-    return vm.opaque(name)
-
-
 def _of_tuple(vm: Machine, value: Tup, name: str) -> Value | None:
     if name in value.fields:
         return value.items[value.fields.index(name)]
@@ -416,6 +396,11 @@ def _of_library(vm: Machine, value: Lib, name: str) -> Value:
     if attribute is not None and attribute.__code__.co_argcount == 1:
         result = attribute(Call(vm, full, library_of(value.name)))
         return result if isinstance(result, Value) else vm.opaque(full)
+    if find_layer(value.name) is not None and find_op(full) is None:
+        # A method that the class has of its base, asked of the class: it is given the object.
+        inherited = library_member(value.name, name)
+        if inherited is not None and find_op(inherited) is not None:
+            return Lib(inherited)
     return Lib(canonical(full))
 
 

@@ -425,12 +425,6 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.reveal_shape": _reveal,
     **dict.fromkeys(_KEEPING, _decorator),
     signatures.NAME: signatures.graph,
-    "torch.no_grad": lambda vm, arguments, node: arguments.args[0] if arguments.args else Lib("contextlib.nullcontext"),
-    "torch.inference_mode": lambda vm, arguments, node: (
-        arguments.args[0]
-        if arguments.args and isinstance(arguments.args[0], Function)
-        else Lib("contextlib.nullcontext")
-    ),
     "contextlib.nullcontext": lambda vm, arguments, node: vm.allocate(
         IteratorRecord((arguments.args[0] if arguments.args else NONE,))
     ),
