@@ -63,6 +63,12 @@ s = nn.Sequential(A, B, C)
 d = nn.ModuleDict({"a": A, "b": B, "c": C})
 od = nn.Sequential(collections.OrderedDict(a=A, b=B, c=C))
 n = Net()
+N = nn.Sequential(nn.BatchNorm1d(3), L(3, 4))
+passing = nn.Module()
+passing.register_buffer("kept", torch.zeros(3, 2))
+passing.register_buffer("passing", torch.zeros(3, 5), persistent=False)
+passing.register_buffer("none", None)
+passing.plain = torch.zeros(4)
 """
 FORMS = """
 m[0](x3)
@@ -218,6 +224,20 @@ n.__class__()(x3)
 nn.ParameterList([torch.zeros(3, 4)] * 2)[1]
 nn.ParameterDict({"a": torch.zeros(3, 4)})["a"]
 list(nn.ParameterDict({"a": torch.zeros(3, 4)}).items())[0][1]
+list(n.buffers())[0]
+dict(n.named_buffers())["buf"]
+torch.zeros(len(list(n.buffers())))
+torch.zeros(len(n.state_dict()))
+n.state_dict()["buf"]
+dict(N.named_buffers())["0.running_mean"]
+torch.zeros(len(list(N.buffers())))
+torch.zeros(len(list(N.parameters())))
+torch.zeros(len(N.state_dict()))
+[v for k, v in N.state_dict().items()][3]
+torch.zeros(len(list(passing.buffers())))
+torch.zeros(1 + len(passing.state_dict()))
+next(A.buffers(), x3)
+torch.zeros(sum(p.numel() for p in N.parameters()))
 """
 
 

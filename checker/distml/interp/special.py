@@ -32,7 +32,7 @@ from distml.interp.parametrized import PARAMETRIZED
 from distml.interp.reveal import describe
 from distml.interp.sending import SENDING
 from distml.interp.storage import forget_attributes, view_of
-from distml.interp.submodules import SETTERS, SUBMODULES
+from distml.interp.submodules import SETTERS, SUBMODULES, note_buffer
 from distml.interp.typetests import has_attribute, is_callable, is_instance, real_class
 from distml.interp.unsettled import unsettle_names
 from distml.interp.validated import validate
@@ -177,6 +177,16 @@ def _setattr(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 def _set_plainly(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     set_by_name(vm, arguments.values()[:3], node, plain=True)
+    return NONE
+
+
+def _register_buffer(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
+    """`net.register_buffer("mean", tensor, persistent=True)`: an attribute of which the module knows that it is a buffer."""
+    args, named = arguments.args, arguments.kwargs
+    module = args[0] if args else NONE
+    given = [*args[1:], *(named[key] for key in ("name", "tensor", "persistent")[len(args) - 1 :] if key in named)]
+    set_by_name(vm, [module, *given[:2]], node, plain=True)
+    note_buffer(vm, module, given[0] if given else NONE, given[2] if len(given) > 2 else Const(True))
     return NONE
 
 
@@ -391,6 +401,7 @@ SPECIAL: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {
     "builtins.setattr": _setattr,
     "builtins.delattr": _delattr,
     **dict.fromkeys((*SETTERS, "builtins.object.__setattr__", *_OF_TENSORS), _set_plainly),
+    "torch.nn.Module.register_buffer": _register_buffer,
     "builtins.hasattr": _hasattr,
     **dict.fromkeys((f"builtins.{name}.__new__" for name in ("object", "int", "str")), new_object),
     "enum.auto": automatic,

@@ -10,6 +10,7 @@ from distml.interp.calls import call_op
 from distml.interp.library import library_bases
 from distml.interp.storage import ITEMS, forget_attributes, is_submodule
 from distml.interp.unsettled import unsettle_parts
+from distml.ops.torch.nn.norm import BUFFERS
 from distml.values import (
     NONE,
     Bound,
@@ -21,6 +22,7 @@ from distml.values import (
     IteratorRecord,
     Lib,
     ListRecord,
+    Opaque,
     Ref,
     Tensor,
     Tup,
@@ -189,10 +191,34 @@ def _led_to(vm: Machine, owner: Value, path: str) -> Value | None:
     return found
 
 
-SUBMODULES = {
-    f"torch.nn.Module.{name}": handing_out(f"torch.nn.Module.{name}", tensors=True)
-    for name in ("buffers", "named_buffers")
-}
+def note_buffer(vm: Machine, module: Value, name: Value, persistent: Value) -> None:
+    """A module knows of an attribute that it is a buffer, and whether its state dict has it."""
+    record = vm.record(module) if isinstance(module, Ref) else None
+    if not isinstance(module, Ref) or not isinstance(record, InstanceRecord):
+        return
+    known = record.attrs.get(_REGISTERED, Tup(()))
+    pair = Tup((name, persistent))
+    more = Tup((*known.items, pair)) if isinstance(known, Tup) else known
+    vm.replace(module, record.having({_REGISTERED: more}))
+
+
+def buffers_of(vm: Machine, record: InstanceRecord) -> dict[str, bool] | None:
+    """The names of the buffers that a module has itself, and whether its state dict has them; None where not all are known."""
+    found = dict.fromkeys((name for name in BUFFERS if name in record.attrs), True)
+    known = record.attrs.get(_REGISTERED, Tup(()))
+    for pair in known.items if isinstance(known, Tup) else (NONE,):
+        name, persistent = pair.items if isinstance(pair, Tup) else (NONE, NONE)
+        if not isinstance(name, Const) or not isinstance(name.value, str) or not isinstance(persistent, Const):
+            return None
+        found[name.value] = bool(persistent.value)
+    held = [record.attrs.get(name, NONE) for name in found]
+    settled = _REGISTERED not in record.sometimes and not any(isinstance(each, Union | Opaque) for each in held)
+    return found if settled and not any(name in record.sometimes for name in found) else None
+
+
+_REGISTERED = "__registered__"
+"""The attribute that lists the buffers which a module was given."""
+SUBMODULES: dict[str, Callable[[Machine, Arguments, ast.AST], Value]] = {}
 """Methods of `nn.Module` that hand out the modules, parameters or buffers it holds."""
 SUBMODULES["torch.nn.Module.get_submodule"] = _named("torch.nn.Module.get_submodule", tensors=False)
 SUBMODULES["torch.nn.Module.get_parameter"] = _named("torch.nn.Module.get_parameter", tensors=True)
@@ -220,7 +246,6 @@ def _set_submodule(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 SUBMODULES["torch.nn.Module.set_submodule"] = _set_submodule
 SETTERS = tuple(
-    f"torch.nn.Module.{name}"
-    for name in ("__setattr__", "add_module", "register_buffer", "register_module", "register_parameter")
+    f"torch.nn.Module.{name}" for name in ("__setattr__", "add_module", "register_module", "register_parameter")
 )
 """Methods that set an attribute by name."""

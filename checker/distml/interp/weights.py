@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from distml.interp.arguments import Arguments
 from distml.interp.calls import call_op
 from distml.interp.findings import fail
-from distml.interp.submodules import handing_out, is_told_apart, tree_of
+from distml.interp.submodules import buffers_of, handing_out, is_told_apart, tree_of
 from distml.ops import Call, ShapeError
 from distml.ops.semantics.trees import states
-from distml.ops.torch.nn.norm import BUFFERS
 from distml.ops.torch.nn.wrapping import COMPUTED, PARTLY
 from distml.values import (
     NONE,
@@ -85,16 +84,18 @@ def _holds_others(vm: Machine, cls: Value) -> bool:
     return not isinstance(cls, Lib) or cls.name in _UNLISTED
 
 
-def _handed_out(name: str) -> Callable[[Machine, Arguments, ast.AST], Value]:
-    """`net.named_parameters()`, `net.parameters()`: one by one where all are known."""
+def _handed_out(
+    name: str, every: Callable[[Machine, Value], list[tuple[str, Tensor]] | None]
+) -> Callable[[Machine, Arguments, ast.AST], Value]:
+    """`net.named_parameters()`, `net.buffers()` and their like: one by one where all are known."""
     others = handing_out(f"torch.nn.Module.{name}", tensors=True)
 
     def run(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
         unknown = others(vm, arguments, node)
-        found = _every_parameter(vm, arguments.args[0]) if len(arguments.args) == 1 and not arguments.kwargs else None
+        found = every(vm, arguments.args[0]) if len(arguments.args) == 1 and not arguments.kwargs else None
         if found is None:
             return unknown
-        named = name == "named_parameters"
+        named = name.startswith("named_")
         return vm.allocate(IteratorRecord(tuple(Tup((Const(n), each)) if named else each for n, each in found)))
 
     return run
@@ -120,9 +121,10 @@ def _names_state_dicts(node: ast.ClassDef) -> bool:
 def _state(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`net.state_dict()`: all that it holds where every part of the module is known, else the parameters that are; there
     may be others."""
-    found = parameters_of(vm, arguments.args[0]) if len(arguments.args) == 1 and not arguments.kwargs else {}
-    every = _every_tensor(vm, arguments.args[0]) if found else None
-    if not found:
+    alone = len(arguments.args) == 1 and not arguments.kwargs
+    found = parameters_of(vm, arguments.args[0]) if alone else {}
+    every = _every_tensor(vm, arguments.args[0]) if alone else None
+    if not found and every is None:
         return call_op(vm, _STATE, arguments, node, "torch")
     items: dict[Value, Value] = {
         key: Tensor("torch", value.shape, value.dtype, width=value.width)
@@ -132,25 +134,47 @@ def _state(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _every_tensor(vm: Machine, module: Value) -> dict[Value, Tensor] | None:
-    """The parameters and buffers of a module by their names, in the order of its state dict; None where not all are known.
-
-    Of an object's other tensors nothing says whether they are buffers, but for those that layers of PyTorch make.
-    """
-    tree = tree_of(vm, module) or []
-    if _every_parameter(vm, module) is None or not is_told_apart(vm, tree):
+    """The parameters and buffers of a module by their names, in the order of its state dict; None where not all are known."""
+    tree = tree_of(vm, module)
+    if tree is None or _every_parameter(vm, module) is None or not is_told_apart(vm, tree):
         return None
     found: dict[Value, Tensor] = {}
     for path, part in tree:
         record = vm.record(part) if isinstance(part, Ref) else None
         attrs = record.attrs if isinstance(record, InstanceRecord) else {}
-        held = {name: value for name, value in attrs.items() if isinstance(value, Tensor)}
-        others = [name for name, value in held.items() if not value.parameter]
-        own = isinstance(record, InstanceRecord) and not isinstance(record.cls, Lib)
-        if not BUFFERS.issuperset(others) or (others and own):
+        buffers = buffers_of(vm, record) if isinstance(record, InstanceRecord) else None
+        if buffers is None or not isinstance(record, InstanceRecord) or _has_a_way_of_its_own(vm, record.cls):
             return None
-        for name in (*(name for name in held if name not in others), *others):
-            found[Const(f"{path}.{name}" if path else name)] = held[name]
+        names = [name for name, value in attrs.items() if isinstance(value, Tensor) and value.parameter]
+        for name in (*names, *(name for name, persistent in buffers.items() if persistent)):
+            value = attrs.get(name)
+            if isinstance(value, Tensor):
+                found[Const(f"{path}.{name}" if path else name)] = value
     return found
+
+
+def _every_buffer(vm: Machine, module: Value) -> list[tuple[str, Tensor]] | None:
+    """The buffers of a module with their names, in the order that it gives them; None where not all are known."""
+    tree = tree_of(vm, module)
+    found: list[tuple[str, Tensor]] = []
+    seen: set[int] = set()
+    for path, part in tree or ():
+        record = vm.record(part) if isinstance(part, Ref) else None
+        buffers = None
+        if (
+            isinstance(record, InstanceRecord)
+            and _KEPT_APART.isdisjoint(record.attrs)
+            and not _holds_others(vm, record.cls)
+        ):
+            buffers = buffers_of(vm, record)
+        if not isinstance(record, InstanceRecord) or buffers is None:
+            return None
+        for name in buffers:
+            value = record.attrs.get(name)
+            if isinstance(value, Tensor) and value.ident not in seen:
+                found.append((f"{path}.{name}" if path else name, value))
+                seen.add(value.ident)
+    return None if tree is None else found
 
 
 def _load(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
@@ -212,6 +236,7 @@ WEIGHTS = {
     _FUNCTIONAL: _functional_call,
     _STATE: _state,
     _LOAD: _load,
-    **{f"torch.nn.Module.{name}": _handed_out(name) for name in ("named_parameters", "parameters")},
+    **{f"torch.nn.Module.{name}": _handed_out(name, _every_parameter) for name in ("named_parameters", "parameters")},
+    **{f"torch.nn.Module.{name}": _handed_out(name, _every_buffer) for name in ("named_buffers", "buffers")},
 }
 """Methods of `nn.Module` that know the parameters by name."""

@@ -18,7 +18,7 @@ from distml.values import Const, Num, Tensor, Tup, Value
 if TYPE_CHECKING:
     from distml.shapes import Dim
 
-BUFFERS = frozenset({"running_mean", "running_var", "num_batches_tracked"})
+BUFFERS = ("running_mean", "running_var", "num_batches_tracked")
 VECTORS = ("running_mean", "running_var", "weight", "bias")
 
 
@@ -104,13 +104,13 @@ def local_response_norm(
 
 def _statistics(call: Call, features: Dim, affine: Value, tracked: Value, bias: Value = TRUE) -> dict[str, Value]:
     vector = parameter(call, (features,))
-    buffer = Tensor("torch", vector.shape, "float")
+    mean, variance = (Tensor("torch", vector.shape, "float") for _ in range(2))
     biased = optional(call, bias, vector)
     return {
         "weight": optional(call, affine, vector),
         "bias": optional(call, affine, biased),
-        "running_mean": optional(call, tracked, buffer),
-        "running_var": optional(call, tracked, buffer),
+        "running_mean": optional(call, tracked, mean),
+        "running_var": optional(call, tracked, variance),
         "num_batches_tracked": optional(call, tracked, Tensor("torch", Shape(()), "int")),
         "affine": affine,
         "track_running_stats": tracked,
