@@ -23,7 +23,7 @@ OPEN = {
     "np.zeros(2 + chain.trainable)",
     "np.zeros(2 + layers.Dense(3).built)",
     "np.zeros(len(layers.Dense(3).weights) + 1)",
-    "np.zeros(len(chain.name))",
+    "keras.models.clone_model(blocked).get_weights()[0]",  # layers of the program say how they are made anew
     "keras.models.clone_model(called).get_weights()[0]",  # Keras 3 builds the copy, or not, by how the model was built
     "fresh = Own(6); fresh.build((None, 8)); reveal(fresh.one.kernel)",  # Keras 2 calls the model for it
 }

@@ -310,12 +310,22 @@ def _call_bare(vm: Machine, ref: Ref, record: InstanceRecord, arguments: Argumen
                 break
             if forward is not None:
                 optional = library_trait(owner.mro, "optional") or ()
-                return call_value(vm, forward, _wanted(forward, arguments, optional).after(ref), node)
+                result = call_value(vm, forward, _wanted(forward, arguments, optional).after(ref), node)
+                return _made_anew(vm, ref, arguments, result) if name == "call" else result
         elif isinstance(base, Lib):
             return call_layer(vm, ref, base.name, arguments, node)
         else:
             break
     return unknown_call(vm, arguments, node)
+
+
+def _made_anew(vm: Machine, ref: Ref, arguments: Arguments, result: Value) -> Value:
+    """What a layer of the program made in a graph: another tensor than it was given, and its own, not that of a layer in it."""
+    if not isinstance(result, Tensor) or not arguments.args or not _is_in_graph(vm, arguments.args[0]):
+        return result
+    made = result.copied()
+    _note_made(vm, ref, arguments.args[0], made)
+    return made
 
 
 def _cast(vm: Machine, arguments: Arguments) -> Arguments:
@@ -388,13 +398,17 @@ def _note_built(vm: Machine, ref: Ref) -> None:
         vm.replace(ref, record.having({BUILT: Const(True)}))
 
 
+def _is_in_graph(vm: Machine, given: Value) -> bool:
+    """Whether what a layer of Keras is called on is a tensor of a graph, or a list that holds one."""
+    held = vm.record(given) if isinstance(given, Ref) else None
+    inputs = held.items or () if isinstance(held, ListRecord) else (given,)
+    return any(isinstance(each, Tensor) and vm.get((MADE, each.ident)) is not None for each in inputs)
+
+
 def _note_made(vm: Machine, ref: Ref, given: Value, result: Tensor) -> None:
     """A layer of Keras knows what it made of the first input of a graph (`layer.output`), a graph what made its tensors."""
     record = vm.record(ref)
-    held = vm.record(given) if isinstance(given, Ref) else None
-    inputs = held.items or () if isinstance(held, ListRecord) else (given,)
-    in_graph = any(isinstance(each, Tensor) and vm.get((MADE, each.ident)) is not None for each in inputs)
-    if in_graph and isinstance(record, InstanceRecord) and MANY not in record.attrs:
+    if _is_in_graph(vm, given) and isinstance(record, InstanceRecord) and MANY not in record.attrs:
         vm.put((MADE, result.ident), Tup((ref, given)))
         if MADE not in record.attrs:
             vm.replace(ref, record.having({MADE: result}))

@@ -123,6 +123,25 @@ class Scaled(layers.Layer):
 scaled = Scaled(5)
 scaled(np.zeros((2, 8), "float32"))
 nested = keras.Sequential([keras.Input((8,)), chain, layers.Dense(9)])
+
+class Block(layers.Layer):
+    def __init__(self, width, **options):
+        super().__init__(**options)
+        self.inner = keras.Sequential([layers.Dense(width, activation="relu"), layers.Dense(width)])
+        self.norm = layers.LayerNormalization()
+
+    def call(self, x):
+        return self.norm(x + self.inner(x))
+
+class Same(layers.Layer):
+    def call(self, x):
+        return x
+
+rows = keras.Input((None, 8))
+steps = layers.Conv1D(6, 3, padding="same")(rows)
+for number in range(2):
+    steps = Same(name=f"same{number}")(Block(6, name=f"block{number}")(steps))
+blocked = keras.Model(rows, layers.GlobalMaxPooling1D()(steps))
 x8, x5 = np.zeros((2, 8), "float32"), np.zeros((2, 5), "float32")
 """
 OF_MODELS = """
@@ -141,7 +160,7 @@ MODEL.layers[-1].get_weights()[0]
 np.zeros(sum(int(np.prod(w.shape)) for w in MODEL.trainable_weights))
 keras.models.clone_model(MODEL).get_weights()[0]
 """.split("\n")[1:-1]
-WHICH = "chain row late called added picture forked own scaled nested".split()
+WHICH = "chain row late called added picture forked own scaled nested blocked".split()
 SINGLE = """
 np.zeros(chain.input_shape[-1])
 np.zeros(chain.output_shape[-1])
@@ -219,6 +238,11 @@ np.zeros(sum(np.prod(v.shape) for v in chain.trainable_variables))
 np.zeros(len([layer for layer in own.layers if isinstance(layer, layers.Dense)]))
 own.get_layer(index=0).kernel
 np.zeros(len(own.layers))
+blocked.get_layer("block1").inner.layers[0].kernel
+keras.Model(blocked.input, blocked.get_layer("block0").output)(np.zeros((2, 4, 8), "float32"))
+np.zeros(blocked.layers[-1].input.shape[-1])
+layers.MultiHeadAttention(4, 8)(np.zeros((2, 5, 8)), np.zeros((2, 3, 8)), return_attention_scores=True)[1]
+layers.MultiHeadAttention(4, 8)(np.zeros((2, 5, 8)), np.zeros((2, 3, 8)), return_attention_scores=True)[0]
 """.split("\n")[1:-1]
 CHANGED = """
 row.pop(); reveal(row(x8))

@@ -18,7 +18,7 @@ from distml.shapes import Dim, Shape
 from distml.values import Const, InstanceRecord, Lib, Ref, Tensor, Tup, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from distml.ops.call import Call
 
@@ -38,8 +38,15 @@ class Layer:
 
     @staticmethod
     def init(call: Call, *args: Value, **kwargs: Value) -> dict[str, Value]:
-        """Nothing but what the class adds."""
-        return {}
+        """The name, and whether training changes the weights."""
+        return options_kept(kwargs)
+
+
+def options_kept(options: Mapping[str, Value]) -> dict[str, Value]:
+    """The attributes that options of any layer give it."""
+    label = options.get("name", NONE)
+    named = {"__name__": label} if isinstance(label, Const) and isinstance(label.value, str) else {}
+    return named | {own: options[name] for name, own in _KEPT.items() if name in options}
 
 
 @op(f"{LAYER}.__init__")
@@ -135,11 +142,7 @@ def define(
             given = arguments(signature, args, kwargs)
             if given is None:
                 return None
-            attrs = {**kept(signature, args, kwargs), **make(call, *given)}
-            label = common.get("name", NONE)
-            if isinstance(label, Const) and isinstance(label.value, str):
-                attrs["__name__"] = label
-            attrs |= {own: common[name] for name, own in _KEPT.items() if name in common}
+            attrs = {**kept(signature, args, kwargs), **make(call, *given), **options_kept(common)}
             shape = _declared(call, common)
             return attrs if shape is None else {**attrs, INPUT_SHAPE: shape}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from distml.ops.bindings.keras.base import LAYER, placeholder
+from distml.ops.bindings.keras.base import LAYER, options_kept, placeholder
 from distml.ops.bindings.keras.names import INPUT_SHAPE
 from distml.ops.call import NONE
 from distml.ops.registry import attribute, layer, op
@@ -98,9 +98,10 @@ class Model:
     def init(call: Call, *args: Value, **kwargs: Value) -> Attrs:
         """The placeholders that it begins with and the tensors it ends with."""
         given = dict(zip(("inputs", "outputs"), args, strict=False)) | kwargs
+        own = options_kept(kwargs)
         if "inputs" not in given or "outputs" not in given:
-            return {}
-        return {INPUTS: given["inputs"], OUTPUTS: given["outputs"]}
+            return own
+        return {**own, INPUTS: given["inputs"], OUTPUTS: given["outputs"]}
 
     @staticmethod
     def forward(call: Call, attrs: Attrs, inputs: Value, *args: Value, **options: Value) -> Value:
@@ -215,7 +216,7 @@ class Sequential:
         items = () if empty else call.items(layers)
         if items is None:
             return {ITEMS: call.world.allocate(ListRecord(None))}
-        attrs: Attrs = {ITEMS: call.list_of(())}
+        attrs: Attrs = {**options_kept(options), ITEMS: call.list_of(())}
         for item in items:
             attrs = _added(call, attrs, item)
         return attrs

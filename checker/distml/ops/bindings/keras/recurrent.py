@@ -255,8 +255,8 @@ def _at_each_time(call: Call, attrs: Attrs, inputs: Value, *args: Value, **kwarg
 define("layer merge_mode=None", _wrapping, _at_each_time, "TimeDistributed")
 
 
-def _heads(call: Call, heads: Value, width: Value, output: Value) -> Attrs:
-    return {"num_heads": heads, "key_dim": width, "output_shape": output}
+def _heads(call: Call, heads: Value, width: Value, output: Value, axes: Value) -> Attrs:
+    return {"num_heads": heads, "key_dim": width, "output_shape": output, "attention_axes": axes}
 
 
 def _attend(
@@ -275,13 +275,20 @@ def _attend(
         keys = call.shape(key)
         text = f"{call.text}: the key {keys!r} has {{left}} places, the value {given!r} has {{right}}"
         call.require_equal(call.facts.axis(keys, 1), given.dims[1], "SHP102", text)
-    if call.flag(kwargs.get("return_attention_scores", Const(False))) is not False:
+    scores = call.flag(kwargs.get("return_attention_scores", Const(False)))
+    output = call.tensor(call.facts.shape(asked), "float")
+    if scores is None:
         return call.unknown()
-    return call.tensor(call.facts.shape(asked), "float")
+    if not scores:
+        return output
+    heads, rows, columns = call.dim(attrs["num_heads"]), call.facts.axis(asked, 1), call.facts.axis(given, 1)
+    plain = len(asked.dims) == 3 and call.is_none(attrs["attention_axes"]) is True
+    weights = call.tensor([asked.dims[0], heads, rows, columns], "float") if plain else call.unknown("scores")
+    return Tup((output, weights))
 
 
 define(
-    "num_heads key_dim -value_dim=None -dropout=0.0 -use_bias=True output_shape=None -attention_axes=None"
+    "num_heads key_dim -value_dim=None -dropout=0.0 -use_bias=True output_shape=None attention_axes=None"
     " -flash_attention=None -seed=None",
     _heads,
     _attend,
