@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from distml.ops.bindings.flax import linen
 from distml.ops.bindings.flax.layers import Attrs, convolution, in_a_row, keeping, nothing, register, width
 from distml.ops.bindings.jax.transforms import later
-from distml.ops.bindings.signature import arguments
+from distml.ops.bindings.signature import arguments, kept
 from distml.ops.call import NONE
 from distml.ops.python.iterating import as_list, drawn
 from distml.ops.registry import attribute, layer, op
@@ -52,7 +52,7 @@ def define(signature: str, make: Callable[..., Attrs], run: Callable[..., Value]
     def init(call: Call, *args: Value, **kwargs: Value) -> Attrs | None:
         ours = {key: value for key, value in kwargs.items() if not key.endswith(("_init", "_metadata", "dtype"))}
         given = arguments(signature, args, ours)
-        return None if given is None else make(call, *given)
+        return None if given is None else {**kept(signature, args, ours), **make(call, *given)}
 
     register(_MODULE, init, run, *(f"flax.nnx.{name}" for name in names))
 
@@ -79,7 +79,7 @@ def _linear(call: Call, attrs: Attrs, inputs: Value, **options: Value) -> Value:
 
 
 _REST = "-precision=None -promote_dtype=None -preferred_element_type=None -dot_general=None"
-define(f"in_features out_features * -use_bias=True -rngs=None {_REST}", _sized, _linear, "Linear")
+define(f"in_features out_features * +use_bias=True -rngs=None {_REST}", _sized, _linear, "Linear")
 
 
 def _conv(call: Call, gets: Value, gives: Value, *window: Value) -> Attrs:
@@ -94,7 +94,7 @@ def _run_conv(call: Call, attrs: Attrs, inputs: Value, **options: Value) -> Valu
 
 define(
     "in_features out_features kernel_size strides=1 * padding='SAME' input_dilation=1 kernel_dilation=1"
-    f" feature_group_count=1 -use_bias=True -mask=None -rngs=None {_REST} -conv_general_dilated=None",
+    f" feature_group_count=1 +use_bias=True -mask=None -rngs=None {_REST} -conv_general_dilated=None",
     _conv,
     _run_conv,
     "Conv",
@@ -113,8 +113,8 @@ def _run_transposed(call: Call, attrs: Attrs, inputs: Value, **options: Value) -
 
 
 define(
-    "in_features out_features kernel_size strides=None * padding='SAME' kernel_dilation=None -use_bias=True"
-    f" -mask=None -transpose_kernel=False -rngs=None {_REST}",
+    "in_features out_features kernel_size strides=None * padding='SAME' kernel_dilation=None +use_bias=True"
+    f" -mask=None +transpose_kernel=False -rngs=None {_REST}",
     _transposed,
     _run_transposed,
     "ConvTranspose",
@@ -145,7 +145,7 @@ def _run_norm(call: Call, attrs: Attrs, inputs: Value, *args: Value, **options: 
     return call.tensor(require(call, attrs, "num_features", call.shape(inputs), "SHP402"), "float")
 
 
-_SCALES = "-epsilon=1e-06 -use_bias=True -use_scale=True -rngs=None -promote_dtype=None"
+_SCALES = "-epsilon=1e-06 +use_bias=True +use_scale=True -rngs=None -promote_dtype=None"
 _AXES = "-axis_name=None -axis_index_groups=None -use_fast_variance=True"
 define(
     f"num_features * -use_running_average=False -axis=-1 -momentum=0.99 {_SCALES} {_AXES}",
