@@ -139,6 +139,52 @@ def test_sizes_of_batches_weigh_as_many_losses(size: str) -> None:
     assert "from_all_ranks" not in text
 
 
+TRACKER = """
+class Tracker:
+    def __init__(self, *names):
+        self.data = {{name: [0.0, 0] for name in names}}
+
+    def update(self, name, value, n=1):
+{adds}
+
+    def mean(self, name):
+        return self.data[name][0] / max(self.data[name][1], 1)
+"""
+ADDS = {
+    "by a variable": "entry = self.data[name]\nentry[0] += value * n\nentry[1] += n",
+    "in place": "self.data[name][0] += value * n\nself.data[name][1] += n",
+    "of an item": "data = self.data\nfound = data[name]\nfound[0] += value\nfound[1] += 1",
+}
+
+
+@pytest.mark.parametrize("way", ADDS)
+def test_an_object_adds_up_in_its_containers(way: str) -> None:
+    made = TRACKER.replace("{{", "{").replace("}}", "}").replace("{adds}", indent(ADDS[way], " " * 8))
+    tracked = "tracker = Tracker('loss')"
+    text = written(
+        made=f"{made}\n{tracked}",
+        turn="tracker.update('loss', loss.item(), len(a))",
+        behind="print(tracker.mean('loss'))",
+    )
+    assert "tracker.data = mean_of_each(tracker.data)" in text
+
+
+def test_an_object_that_is_given_nothing_of_a_batch_stays() -> None:
+    made = TRACKER.replace("{{", "{").replace("}}", "}").replace("{adds}", indent(ADDS["in place"], " " * 8))
+    text = written(
+        made=f"{made}\ntracker = Tracker('n')", turn="tracker.update('n', 1)", behind="print(tracker.mean('n'))"
+    )
+    assert "mean_of_each" not in text
+
+
+@pytest.mark.parametrize("begun", ["torch.zeros(4)", "np.zeros(4)"])
+def test_a_count_that_divides_in_place_goes_with_its_sum(begun: str) -> None:
+    added = "a.sum(0)" if "torch" in begun else "a.sum(0).numpy()"
+    lines = ["for a, b in loader:", f"    mean += {added}", "    seen += len(a)", "mean /= seen", "print(seen, mean)"]
+    text = written(before="\n".join([f"seen, mean = 0, {begun}", *lines]))
+    assert "mean = sum_of_ranks(mean)\nseen = sum_of_ranks(seen)\nmean /= seen" in text
+
+
 MORE = "f = open('result', 'a+')\nf.write('%f' % total)\nf.close()"
 
 

@@ -14,6 +14,8 @@ from distml.training.syntax import names_in
 _AXES = {"append": 2, "concatenate": 1, "concat": 1, "cat": 1, "stack": 1}
 """At which place these are given the axis along which they join."""
 
+_DEEPEST = 4
+"""Items of items that are followed."""
 _SIZES = frozenset("len size numel nelement".split())
 
 
@@ -120,3 +122,29 @@ def is_addition(value: ast.expr, place: str) -> bool:
     """Whether something is added to what a place holds: `total = total + each`."""
     sides = [value.left, value.right] if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) else []
     return place in map(ast.unparse, sides)
+
+
+def items_filled(method: ast.FunctionDef) -> Iterator[str]:
+    """The attributes into whose items a method adds, itself or by variables that hold such items."""
+    own = method.args.args[0].arg if method.args.args else ""
+    variables = {
+        each.targets[0].id: each.value
+        for each in own_nodes(method, ast.Assign)
+        if isinstance(each.targets[0], ast.Name)
+    }
+    for node in own_nodes(method, ast.AugAssign):
+        place: ast.expr = node.target
+        for _ in range(_DEEPEST if isinstance(place, ast.Subscript) else 0):
+            place = place.value if isinstance(place, ast.Subscript) else variables.get(ast.unparse(place), place)
+        if isinstance(node.target, ast.Subscript) and is_attribute_of(place, own):
+            yield ast.unparse(place).partition(".")[2]
+
+
+def loads_attribute(node: ast.AST, name: str) -> bool:
+    """Whether something reads an attribute of a name."""
+    return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
+
+
+def is_attribute_of(node: ast.expr, own: str) -> bool:
+    """Whether something is an attribute of a variable, such as `self`."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own

@@ -8,15 +8,20 @@ becomes one where it is told of now and then, or behind the pass; where each tur
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable as Function
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from types import MappingProxyType
 
 from distml.rewrites.horovod.aspects.containers import Containers, Kept, read_outside
-from distml.rewrites.horovod.aspects.filling import assigned, is_addition
-from distml.rewrites.horovod.aspects.numbers import Numbers, is_text
+from distml.rewrites.horovod.aspects.filling import (
+    assigned,
+    is_addition,
+    is_attribute_of,
+    items_filled,
+    loads_attribute,
+)
+from distml.rewrites.horovod.aspects.numbers import Numbers, is_text, shown_whole
 from distml.rewrites.horovod.aspects.reports import reports
 from distml.rewrites.horovod.aspects.together import Spelling
 from distml.rewrites.horovod.aspects.totals import Shares, Totals
@@ -39,7 +44,6 @@ _SUM = Note(
     "a rank adds up its own part of the data; what is reported, or divided by a count of all the data, is of all the data",
     "mean-of-sums",
 )
-_WHOLE = re.compile(r":[^{}]*d\}")
 Loop = ast.For | ast.AsyncFor | ast.While
 _PLACES = ast.Name | ast.Attribute | ast.Subscript
 
@@ -127,7 +131,7 @@ class Means:
 
     def _contained(self, loop: Loop, known: set[str]) -> None:
         """Containers that a loop fills, but for those that are known already."""
-        for kept in self.containers.of(loop, known):
+        for kept in (*self.containers.of(loop, known), *self._inside(loop)):
             self.containers.put(loop, kept)
             if kept.way == "mean":
                 self.between(loop, kept.place, partial(self.containers.code, loop, kept), differentiable=True)
@@ -165,7 +169,7 @@ class Means:
     def _is_sum(self, node: ast.AugAssign) -> bool:
         """Whether numbers that differ between ranks are added to what began as a number."""
         same = self.uniform.holds(node.value) and self.uniform.steady(node)
-        if same or (isinstance(node.target, ast.Name) and self._shown_whole(node.target)):
+        if same or (isinstance(node.target, ast.Name) and shown_whole(node.target, self.program)):
             return False
         return self.numbers.begins(node.target) or self.number(node.value)
 
@@ -235,6 +239,18 @@ class Means:
                 if isinstance(value, Callable) and isinstance(value.node, ast.FunctionDef):
                     yield value.node
 
+    def _inside(self, loop: Loop) -> list[Kept]:
+        """The containers of objects into whose items a method adds numbers of a batch that it is given."""
+        calls = (
+            (call, receiver_of(call)) for call in own_nodes(loop, ast.Call) if any(map(self.number, values_given(call)))
+        )
+        held = [(call, each) for call, each in calls if isinstance(each, _PLACES) and self._fixed(each, loop)]
+        filled = (
+            (each, name) for call, each in held for method in self._given_to(call) for name in items_filled(method)
+        )
+        places = dict.fromkeys(f"{ast.unparse(each)}.{name}" for each, name in filled)
+        return [Kept(place, "mean", stored=False) for place in places]
+
     def _latest(self, loop: Loop) -> Iterator[str]:
         """The attributes in which an object keeps the last of the numbers that it adds up."""
         for call in own_nodes(loop, ast.Call):
@@ -247,11 +263,11 @@ class Means:
         """The attributes that a method sets to what it adds up."""
         own = method.args.args[0].arg if method.args.args else ""
         nodes = [*own_nodes(method)]
-        adding = (each for each in nodes if isinstance(each, ast.AugAssign) and _attribute(each.target, own))
+        adding = (each for each in nodes if isinstance(each, ast.AugAssign) and is_attribute_of(each.target, own))
         added = {part.id for each in adding for part in nodes_in(each.value, ast.Name)}
         for node in nodes:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in added:
-                yield from (ast.unparse(each).partition(".")[2] for each in node.targets if _attribute(each, own))
+                yield from (ast.unparse(each).partition(".")[2] for each in node.targets if is_attribute_of(each, own))
 
     def _read_behind(self, loop: Loop, place: str) -> bool:
         """Whether code of the function around a loop reads a place behind it."""
@@ -263,15 +279,15 @@ class Means:
         own = method.args.args[0].arg if method.args.args else ""
         sums: set[str] = set()
         for node in own_nodes(method):
-            if isinstance(node, ast.AugAssign) and _attribute(node.target, own) and self._is_sum(node):
+            if isinstance(node, ast.AugAssign) and is_attribute_of(node.target, own) and self._is_sum(node):
                 sums.add(ast.unparse(node.target))
                 yield ast.unparse(node.target).partition(".")[2], False
-            elif isinstance(node, ast.Assign) and _attribute(node.targets[0], own):
+            elif isinstance(node, ast.Assign) and is_attribute_of(node.targets[0], own):
                 if sums & {ast.unparse(each) for each in nodes_in(node.value, ast.Attribute)}:
                     yield ast.unparse(node.targets[0]).partition(".")[2], False
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
                 held = node.func.value
-                if _attribute(held, own) and self._given_number(node, method):
+                if is_attribute_of(held, own) and self._given_number(node, method):
                     yield ast.unparse(held).partition(".")[2], True
 
     def _given_number(self, append: ast.Call, method: ast.FunctionDef) -> bool:
@@ -343,7 +359,7 @@ class Means:
         bases = [base for kind in kinds if ast.unparse(load.value) == owner for base in self.program.lineage(kind)]
         bodies = [each for base in bases if isinstance(base, Class) for each in base.node.body]
         asked = [each for each in bodies if isinstance(each, ast.FunctionDef) and each.name == load.attr]
-        return any(_attribute_loaded(each, name) for one in asked if one.decorator_list for each in walk(one))
+        return any(loads_attribute(each, name) for one in asked if one.decorator_list for each in walk(one))
 
     def _asks(self, call: ast.Call, place: str, function: ast.AST) -> bool:
         """Whether a function that is called reads a sum, as a method of the object that has it, or shows that object: another
@@ -351,7 +367,7 @@ class Means:
         owner, _, name = place.rpartition(".")
         receiver = receiver_of(call)
         if receiver is not None and ast.unparse(receiver) == owner:
-            return any(_attribute_loaded(each, name) for each in walk(function))
+            return any(loads_attribute(each, name) for each in walk(function))
         given = values_given(call)
         reached = owner in map(ast.unparse, given) or receiver is not None
         return (reached or self._names(function, owner.partition(".")[0], call)) and self._outputs(function)
@@ -460,9 +476,8 @@ class Means:
         base = root_of(place)
         if base is None:
             return False
-        stores = [each for each in own_nodes(loop, ast.Name) if each.id == base.id]
-        own = [each for each in stores if isinstance(each.ctx, ast.Store)]
-        return all(self._resets(each, place) for each in own)
+        stores = (each for each in own_nodes(loop, ast.Name) if isinstance(each.ctx, ast.Store))
+        return all(self._resets(each, place) for each in stores if each.id == base.id)
 
     def _resets(self, store: ast.Name, place: ast.expr) -> bool:
         """Whether a store adds to a sum, or sets it back to zero in a branch."""
@@ -479,22 +494,7 @@ class Means:
         above = self.program.parent(self.program.statement(call))
         return above is loop or (isinstance(above, ast.If) and self._all_take(above, loop))
 
-    def _shown_whole(self, name: ast.Name) -> bool:
-        """Whether something is written with a format for whole numbers, which a mean is not."""
-        texts = (each.value for each in nodes_in(owner_of(name, self.program), ast.Constant))
-        formats = (ast.unparse(each) for each in nodes_in(owner_of(name, self.program), ast.FormattedValue))
-        shown = any(isinstance(each, str) and _WHOLE.search(each) for each in texts)
-        return shown or any(name.id in each and _WHOLE.search(each) for each in formats)
-
 
 def _arm(branch: ast.If, statement: ast.stmt) -> tuple[ast.If, bool]:
     """The arm of a branch that a statement stands in: the branch, and whether it is its `else`."""
     return branch, statement in branch.orelse
-
-
-def _attribute_loaded(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
-
-
-def _attribute(node: ast.expr, own: str) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own

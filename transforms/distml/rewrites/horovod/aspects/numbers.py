@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator
 
 from distml.rewrites.horovod.aspects.containers import chooses
@@ -13,8 +14,10 @@ from distml.training.around import own_nodes, owner_of
 from distml.training.callers import run_by
 from distml.training.callsites import called
 from distml.training.program import Program
-from distml.training.syntax import receiver_of, targets_of
+from distml.training.syntax import nodes_in, receiver_of, targets_of
 from distml.training.values import Box, Instance, Module
+
+_WHOLE = re.compile(r":[^{}]*d\}")
 
 
 class Numbers:
@@ -106,3 +109,12 @@ def _is_zero(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int | float) and not isinstance(node.value, bool)
     return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("zeros", "tensor")
+
+
+def shown_whole(name: ast.Name, program: Program) -> bool:
+    """Whether something is written with a format for whole numbers, which a mean is not."""
+    owner = owner_of(name, program)
+    texts = (each.value for each in nodes_in(owner, ast.Constant))
+    formats = (ast.unparse(each) for each in nodes_in(owner, ast.FormattedValue))
+    shown = any(isinstance(each, str) and _WHOLE.search(each) for each in texts)
+    return shown or any(name.id in each and _WHOLE.search(each) for each in formats)

@@ -341,6 +341,8 @@ def _divided(node: ast.AST, program: Program) -> list[ast.expr] | None:
             if below is above.right:
                 return []
             counts.append(above.right)
+        elif isinstance(above, ast.AugAssign) and divisor(above) is below:
+            return []
         elif not isinstance(above, ast.BinOp | ast.Call | ast.Attribute):
             break
     return counts or None

@@ -44,10 +44,12 @@ def {name}(value):
 _SUM = '''
 
 def {name}(value):
-    """The sum over all ranks, of a number or a tensor."""
+    """The sum over all ranks, of a number, a tensor or an array."""
     kept = value.detach() if {torch}.is_tensor(value) else {torch}.tensor(value, dtype={torch}.float64)
     total = kept.to("cuda" if {torch}.cuda.is_available() else "cpu", copy=True)
     {reduce}
+    if getattr(value, "ndim", 0) and not {torch}.is_tensor(value):
+        return total.cpu().numpy().astype(value.dtype)
     return total.to(value.device) if {torch}.is_tensor(value) else type(value)(total.item())
 '''
 _JOINED = """\
