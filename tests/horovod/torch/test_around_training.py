@@ -222,3 +222,20 @@ load()
 def test_a_cache_is_made_apart_from_a_pass_in_the_same_function() -> None:
     made = outcome(PROGRAM.format(made=CACHED, before="", turn="        pass", behind="    pass", after=""), "ddp")
     assert not made.plan.refusals
+
+
+WORDS = """
+def words(lines, path):
+    if os.path.exists(path):
+        with open(path, "rb") as f:
+            return pickle.load(f)
+    found = sorted(set(lines))
+    with open(path, "wb") as f:
+        pickle.dump(found, f)
+    return found
+"""
+
+
+def test_what_is_read_only_where_it_is_there_is_made_by_one() -> None:
+    text = written(made=WORDS, before="known = words(['a', 'b'], 'words.pkl')")
+    assert "    dist.barrier()\nknown = words(['a', 'b'], 'words.pkl')\nif " in text

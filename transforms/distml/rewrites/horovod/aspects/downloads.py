@@ -236,7 +236,8 @@ def _prepares(call: ast.Call, plan: Plan) -> bool:
     if path is None or private(call, program):
         return False
     parts = (each for each in program.sources(path) if isinstance(each, ast.Name | ast.Attribute))
-    return unread or is_read(plan, path) or any(is_read(plan, each) for each in parts)
+    there = any(isinstance(each, ast.If) and _uses(each.body, path) for each in _leaving(statement, program))
+    return unread or there or is_read(plan, path) or any(is_read(plan, each) for each in parts)
 
 
 def _tidied(call: ast.Call, plan: Plan) -> ast.stmt | None:
@@ -265,7 +266,7 @@ def _if_missing(statement: ast.stmt, program: Program, depth: int = 3) -> bool:
     calls = leading_to(program.function(statement), program) if depth else []
     if calls and all(_if_missing(program.statement(call), program, depth - 1) for call in calls):
         return True
-    if _left_before(statement, program):
+    if any(_leaving(statement, program)):
         return True
     branch = _branch(statement, program)
     tests = [each.test for each in program.ancestors(statement) if isinstance(each, ast.If)]
@@ -280,8 +281,7 @@ def _if_unread(statement: ast.stmt, path: ast.expr, program: Program, depth: int
     """
     around = [statement, *itertools.takewhile(lambda up: not isinstance(up, SCOPES), program.ancestors(statement))]
     tried = [up for low, up in itertools.pairwise(around) if isinstance(low, ast.ExceptHandler)]
-    blocks = [(each, block_of(each, program)) for each in around if isinstance(each, ast.stmt)]
-    before = [one for each, block in blocks for one in block[: block.index(each)]]
+    before = _before(statement, program)
     tried += [each for each in before if isinstance(each, ast.Try) and any(nodes_in(each, ast.Return))]
     if any(isinstance(each, ast.Try) and _uses(each.body, path) for each in tried):
         return True
@@ -445,7 +445,7 @@ def _where_tensorflow_is(place: ast.stmt, plan: Plan, depth: int = 3) -> list[as
 def _surely(statement: ast.stmt, program: Program, depth: int = 3) -> bool:
     """Whether no rank can leave out a statement because it finds a file that another has just written."""
     function = program.function(statement)
-    if _branch(statement, program) is not None or (function is not None and _left_before(statement, program)):
+    if _branch(statement, program) is not None or (function is not None and any(_leaving(statement, program))):
         return False
     calls = leading_to(function, program) if depth else []
     return all(_surely(program.statement(call), program, depth - 1) for call in calls)
@@ -464,19 +464,19 @@ def _branch(statement: ast.stmt, program: Program) -> ast.If | ast.Try | None:
     return found
 
 
-def _left_before(statement: ast.stmt, program: Program) -> bool:
-    """Whether a function may return before it comes to a statement, because of a file: one that is there, or that it reads."""
-    for each in (statement, *program.ancestors(statement)):
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
-            return False
-        if isinstance(each, ast.stmt):
-            block = block_of(each, program)
-            for before in block[: block.index(each)]:
-                leaves = any(isinstance(inner, ast.Return) for inner in walk(before))
-                by_file = isinstance(before, ast.If) and _about_files(before.test, program)
-                if leaves and (by_file or isinstance(before, ast.Try)):
-                    return True
-    return False
+def _leaving(statement: ast.stmt, program: Program) -> Iterator[ast.If | ast.Try]:
+    """What a function may return by before it comes to a statement, because of a file: one that is there, or that it reads."""
+    for each in _before(statement, program):
+        if isinstance(each, ast.Try) or (isinstance(each, ast.If) and _about_files(each.test, program)):
+            if any(isinstance(inner, ast.Return) for inner in walk(each)):
+                yield each
+
+
+def _before(statement: ast.stmt, program: Program) -> list[ast.stmt]:
+    """The statements in front of one in its function, in its block and in those around."""
+    around = [statement, *itertools.takewhile(lambda up: not isinstance(up, SCOPES), program.ancestors(statement))]
+    blocks = [(each, block_of(each, program)) for each in around if isinstance(each, ast.stmt)]
+    return [one for each, block in blocks for one in block[: block.index(each)]]
 
 
 def _about_files(test: ast.expr, program: Program) -> bool:
