@@ -19,6 +19,7 @@ from distml.rewrites.horovod.aspects import (
     orders,
     outputs,
     pictures,
+    reloads,
 )
 from distml.rewrites.horovod.aspects.setup import set_up
 from distml.rewrites.horovod.certify import certify
@@ -38,7 +39,14 @@ STARTS: dict[str, tuple[Start, ...]] = {
 
 _STEPS: tuple[Callable[[Plan], None], ...] = (
     *(devices.visible, orders.alike, downloads.once, helpers.read_again, outputs.on_rank_zero, inner.by_rank_zero),
-    *(pictures.by_rank_zero, helpers.by_rank_zero, hdf5.first_only, opened.apart, asked.in_tensorflow),
+    *(
+        pictures.by_rank_zero,
+        helpers.by_rank_zero,
+        hdf5.first_only,
+        opened.apart,
+        asked.in_tensorflow,
+        reloads.handed_on,
+    ),
 )
 """What is planned for every program, when the loops of all flows are."""
 

@@ -18,7 +18,7 @@ from distml.rewrites.horovod.aspects.opened import is_read
 from distml.rewrites.horovod.aspects.outputs import COMMANDS, private
 from distml.rewrites.horovod.aspects.setup import behind_start, start_of
 from distml.rewrites.horovod.aspects.spelling import tensorflow_at
-from distml.rewrites.horovod.plan import Note, Plan, Start, World
+from distml.rewrites.horovod.plan import Note, Plan, Start
 from distml.source.nodes import SCOPES, walk
 from distml.training.around import block_of
 from distml.training.callers import leading_to, run_by
@@ -98,7 +98,7 @@ def _run_by_one(statements: Iterable[ast.stmt], start: Start, plan: Plan) -> Non
         for each in local:
             plan.patch(each).guard(each, f"{plan.world(each).local_rank} == 0", _NOTE)
     for _, last in _groups(_whole_loops(statements, plan.program), plan.program):
-        plan.patch(last).after(last, _wait(start, plan.world(last)), _NOTE)
+        plan.patch(last).after(last, _wait(start, last, plan), _NOTE)
 
 
 def _whole_loops(statements: Iterable[ast.stmt], program: Program) -> list[ast.stmt]:
@@ -115,9 +115,8 @@ def _run_by_one_first(statements: Collection[ast.stmt], start: Start, plan: Plan
     outermost = [each for each in statements if not _runs_in(each, statements, plan.program)]
     for first, last in _groups(_whole_loops(outermost, plan.program), plan.program):
         plan.local.update(_between(first, last, plan.program))
-        world = plan.world(first)
-        patch = plan.patch(first)
-        wait = textwrap.indent(wait_in_session(first, plan) if start == "session" else _wait(start, world), "    ")
+        world, patch = plan.world(first), plan.patch(first)
+        wait = textwrap.indent(_wait(start, first, plan), "    ")
         patch.before(first, f"if {world.local_rank} != 0:\n{wait}", _NOTE)
         patch.after(last, f"if {world.local_rank} == 0:\n{wait}", _NOTE)
 
@@ -130,15 +129,14 @@ def _runs_in(statement: ast.stmt, others: Collection[ast.stmt], program: Program
 
 def _afresh(call: ast.Call, plan: Plan) -> bool:
     """Whether a statement of its own writes files anew each time, also under those who read them already."""
-    alone = isinstance(plan.program.parent(call), ast.Expr) and start_of(plan) != "session"
-    return alone and plan.program.matches(call.func, _ANEW)
+    return isinstance(plan.program.parent(call), ast.Expr) and plan.program.matches(call.func, _ANEW)
 
 
 def _made_anew(call: ast.Call, start: Start, plan: Plan) -> list[ast.stmt]:
     """The statements that call a function for the files alone that it writes anew each time: all ranks read them behind."""
     program = plan.program
     path, function = _created(call, program), program.function(call)
-    if path is None or not isinstance(function, ast.FunctionDef) or start == "session" or not _is_for_files(function):
+    if path is None or not isinstance(function, ast.FunctionDef) or not _is_for_files(function):
         return []
     places = [program.statement(each) for each in program.calling(function)]
     alone = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) for each in places)
@@ -363,12 +361,14 @@ def _is_told(call: ast.Call, name: str, program: Program) -> bool:
     return values is None or any(not isinstance(each, Constant) or each.value for each in values)
 
 
-def _wait(start: Start, world: World) -> str:
+def _wait(start: Start, statement: ast.stmt, plan: Plan) -> str:
+    """How all ranks wait for each other at a statement."""
+    if start == "session":
+        return wait_in_session(statement, plan)
+    world = plan.world(statement)
     if start == "torch":
         return world.barrier
-    if start == "keras":
-        return f'{world.module}.allreduce(0, name="downloads")'
-    return f"{world.module}.broadcast_object(None)"
+    return world.module + ('.allreduce(0, name="downloads")' if start == "keras" else ".broadcast_object(None)")
 
 
 def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
@@ -391,8 +391,7 @@ def _places(statement: ast.stmt, plan: Plan, depth: int = 3) -> list[ast.stmt]:
         return _untrained(statement, plan)
     simple = isinstance(statement, ast.Return | ast.Assign | ast.AnnAssign | ast.Expr | ast.With | ast.Try)
     calls = program.calling(function) if function is not None and depth and simple else []
-    free = branch is not None and start_of(plan) != "session" and _surely(branch, program) and not trains(branch, plan)
-    own = [branch] if branch is not None and free else []
+    own = [branch] if branch is not None and _surely(branch, program) and not trains(branch, plan) else []
     found = [] if own and passes_over(function, program) else _places_of(calls, plan, depth)
     if found or own:
         return found or [*own]

@@ -28,11 +28,10 @@ def by_first_axis(call: ast.Call, name: str) -> bool:
 def is_size(node: ast.AST) -> bool:
     """Whether something is the size of a batch, or another length of it."""
     if isinstance(node, ast.Subscript):
-        return (
-            isinstance(node.value, ast.Attribute)
-            and node.value.attr == "shape"
-            and not isinstance(node.slice, ast.Slice)
-        )
+        shape = node.value.func if isinstance(node.value, ast.Call) else node.value
+        return isinstance(shape, ast.Attribute) and shape.attr == "shape" and not isinstance(node.slice, ast.Slice)
+    if isinstance(node, ast.Call) and last_name(node.func) == "int" and len(node.args) == 1:
+        return is_size(node.args[0])
     return isinstance(node, ast.Call) and last_name(node.func) in _SIZES
 
 

@@ -77,8 +77,18 @@ def sooner(plan: Plan, loop: Looping, names: set[str], acts: Callable[[ast.If], 
         for number in bounds(branch.test, names):
             if _is_said(number, plan.program) and not plan.patch(number).requests.expressions.get(number):
                 plan.patch(number).wrap(number, quotient(number, size), SOONER)
+                for each in _dividing(number, loop, names):
+                    plan.patch(each).wrap(each, f"({quotient(each, size)})", SOONER)
         for numbers in _listed(branch.test, names):
             plan.patch(numbers).wrap(numbers, f"[(each + {size} - 1) // {size} for each in {{}}]", SOONER)
+
+
+def _dividing(number: ast.expr, loop: Looping, names: set[str]) -> Iterator[ast.expr]:
+    """Where the same number divides the counters that it is compared with: `if step < n: rate = first * (step + 1) / n`."""
+    for node in nodes_in(loop, ast.BinOp):
+        if isinstance(node.op, ast.Div) and ast.dump(node.right) == ast.dump(number):
+            if any(isinstance(each, ast.expr) and ast.unparse(each) in names for each in walk(node.left)):
+                yield node.right
 
 
 def as_often(

@@ -95,7 +95,7 @@ class Means:
 
     def _add_up(self, loop: Loop, sums: dict[str, bool], contained: bool) -> None:
         """What a loop adds up becomes a mean, or a total where it is told as one, and so do the containers that it fills."""
-        totals = self.totals.of(loop, sums) if self.totals is not None else set()
+        known, totals = {*sums}, self.totals.of(loop, sums) if self.totals is not None else set()
         for place, whole in sums.items():
             read = place not in totals and read_outside(self.program, loop, place)
             self._mean(loop, place, partial(self._code, loop, place, whole), read)
@@ -106,7 +106,7 @@ class Means:
             else:
                 self.containers.behind(loop, place, f"{place} = {self._total(loop, place)}", _SUM)
         if contained:
-            self._contained(loop, {*sums, *totals})
+            self._contained(loop, known | totals)
 
     def _mean(self, loop: Loop, place: str, code: Function[[], str], read: bool) -> None:
         """Let a number become that of all ranks where the loop tells it in between, and behind the loop if it is read there."""

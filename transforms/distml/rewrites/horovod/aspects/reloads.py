@@ -5,15 +5,25 @@ from __future__ import annotations
 import ast
 
 from distml.rewrites.horovod.aspects import outputs
+from distml.rewrites.horovod.aspects.during import since_training
 from distml.rewrites.horovod.aspects.purity import reads_only
+from distml.rewrites.horovod.aspects.spelling import horovod_of
+from distml.rewrites.horovod.aspects.uniform import Uniform
+from distml.rewrites.horovod.aspects.written import all_come_to
 from distml.rewrites.horovod.notes import WRITTEN
-from distml.rewrites.horovod.plan import Plan
+from distml.rewrites.horovod.plan import Note, Plan
 from distml.source.nodes import walk
 from distml.training.program import Program
 from distml.training.syntax import nodes_in
 
 _CHECKPOINTS = frozenset(
     f"tensorflow.train.{name}" for name in ("Checkpoint().save", "Checkpoint().write", "CheckpointManager().save")
+)
+_WRITTEN = frozenset(f"tensorflow.train.CheckpointManager().{name}" for name in ("latest_checkpoint", "checkpoints"))
+_SAID = Note(
+    "the checkpoint of rank 0",
+    "rank 0 alone writes checkpoints: the other ranks' managers know of none",
+    "rank-zero-output",
 )
 
 
@@ -34,6 +44,15 @@ def saved(plan: Plan) -> None:
                         "every rank writes this checkpoint, because the program uses the call's result",
                         "write it on rank 0 only, and do not use the path on the others",
                     )
+
+
+def handed_on(plan: Plan) -> None:
+    """Let rank 0 say which checkpoints there are, where the object that is asked knows of those that it has written itself."""
+    uniform = Uniform(plan.program, plan.dealt)
+    for node in plan.program.nodes(ast.Attribute):
+        asked = isinstance(node.ctx, ast.Load) and plan.program.names(node) & _WRITTEN
+        if asked and plan.may_change(node) and since_training(node, plan) and all_come_to(node, plan, uniform):
+            plan.patch(node).wrap(node, f"{horovod_of(plan, node)}.broadcast_object({{}})", _SAID)
 
 
 def _shown(call: ast.Call, plan: Plan) -> bool:

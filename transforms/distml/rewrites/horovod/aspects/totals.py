@@ -91,6 +91,9 @@ class Totals:
         if not self.shares.known(loop):
             return set()
         added = _added(loop)
+        if isinstance(self.shares, EqualShares):
+            for place in self._count_samples(loop, added):
+                sums.pop(place, None)
         told = {place: self._told(place, loop) for place in sorted({*sums, *added})}
         whole: set[str] = set()
         for group in _groups(told, {**dict.fromkeys(added, False), **sums}):
@@ -103,6 +106,17 @@ class Totals:
             for place in group & set(sums):
                 self._counts(told[place], loop, group, summed=place in whole, own=own)
         return whole
+
+    def _count_samples(self, loop: Looping, added: dict[str, list[ast.expr]]) -> Iterator[str]:
+        """Let places in which several passes together count samples count those of all ranks, and say which they are."""
+        counting = {place for place, values in added.items() if _counts_samples(values, loop)}
+        counting = {place for place in counting if not begins(place, loop, self.program)}
+        divisors = map(divisor, walk(self.program.unit(loop).tree)) if counting else ()
+        dividing = {ast.unparse(each) for each in divisors if each is not None}
+        for place in sorted(counting - dividing):
+            for each in added[place]:
+                self.plan.patch(each).wrap(each, f"{{}} * {self.plan.world(each).size}", COUNT)
+            yield place
 
     def divide_items(self, loop: Looping, container: str) -> None:
         """Make what divides sums that a container holds, each of them a mean over the ranks, count the part of one."""

@@ -6,6 +6,7 @@ What another rank may look for before it is there is found where the result is f
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.downloads import wait_in_session
 from distml.rewrites.horovod.aspects.during import trains
@@ -15,12 +16,17 @@ from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.plan import Plan
 from distml.source.nodes import walk
 from distml.training.around import block_of
+from distml.training.callsites import argument
+from distml.training.program import Program
+from distml.training.values import Callable
 
 _CALLS = 4
 """So many calls are followed back."""
 _BRANCHES = (ast.If, ast.While, ast.Try)
 _APART = (ast.Try, ast.Lambda, ast.IfExp, ast.comprehension, ast.AsyncFunctionDef, ast.ClassDef)
 """Whose parts may be come to by some ranks only, or at other times."""
+_STARTS = frozenset({"absl.app.run", "tensorflow.app.run", "fire.Fire", "typer.run"})
+"""What runs a function that it is given once, with options of the command line."""
 _WAITS = {"tensorflow": "broadcast_object(None)", "keras": 'allreduce(0, name="written")'}
 """How all ranks wait for each other where no session is needed for it."""
 _IN_SESSION = ".broadcast_object(None, session="
@@ -35,8 +41,18 @@ def _start(plan: Plan) -> str | None:
 
 def _all_call(function: ast.FunctionDef, plan: Plan, uniform: Uniform, depth: int = _CALLS) -> bool:
     """Whether all ranks call a function, equally often."""
-    calls = plan.program.calling(function) if depth else []
+    calls = plan.program.calling(function) or [*_starting(function, plan.program)] if depth else []
     return bool(calls) and all(all_come_to(call, plan, uniform, depth - 1) for call in calls)
+
+
+def _starting(function: ast.FunctionDef, program: Program) -> Iterator[ast.Call]:
+    """The calls by which a library runs a function as the program; TensorFlow looks for `main` where it is given none."""
+    named = function.name == "main" and program.function(function) is None
+    for call in program.calls_of(*_STARTS):
+        given = argument(call, 0, "main")
+        values = program.of(given) if given is not None else ()
+        if any(isinstance(each, Callable) and each.node is function for each in values) or (given is None and named):
+            yield call
 
 
 def all_come_to(node: ast.AST, plan: Plan, uniform: Uniform, depth: int = _CALLS) -> bool:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects import progress
-from distml.rewrites.horovod.aspects.dealing import deal_rounds
+from distml.rewrites.horovod.aspects.dealing import count_turns, deal_rounds
 from distml.rewrites.horovod.aspects.origins import wholes
 from distml.rewrites.horovod.flows.session_frames import Reach, reads, targets
 from distml.rewrites.horovod.flows.session_graph import Run
@@ -53,8 +53,10 @@ def _counted(plan: Plan, loop: ast.For, call: ast.Call, reach: Reach) -> bool:
         known[loop] = "" if alone else plan.patch(loop).free(f"own_{loop.target.id}")
         if not alone:
             _renumber(plan, loop, stop, known[loop], start)
-        elif _stride(plan, call, stop) is stop:
-            relate(plan, loop, stop)
+        else:
+            if _stride(plan, call, stop) is stop:
+                relate(plan, loop, stop)
+            count_turns(plan, loop, call)
     plan.dealt.update(inner)
     for use in inner if known[loop] else ():
         plan.patch(use).wrap(use, known[loop], _TURNS)

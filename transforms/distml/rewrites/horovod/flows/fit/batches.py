@@ -8,28 +8,31 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, TypeGuard
 
-from distml.rewrites.horovod.aspects import tf_data
+from distml.rewrites.horovod.aspects import progress, tf_data
 from distml.rewrites.horovod.aspects.dealing import deal, deal_rounds, draw_own
 from distml.rewrites.horovod.aspects.origins import computed_from, origins, parameter, wholes
 from distml.rewrites.horovod.aspects.spelling import spell
 from distml.rewrites.horovod.flows import session_steps
-from distml.rewrites.horovod.flows.fit import seeds
+from distml.rewrites.horovod.flows.fit import seeds, sums
 from distml.rewrites.horovod.flows.fit.arrays import carries_state, divide
 from distml.rewrites.horovod.flows.fit.files import Module
 from distml.rewrites.horovod.flows.fit.kinds import is_array, kind_of
 from distml.rewrites.horovod.flows.fit.models import Given, calls
 from distml.rewrites.horovod.flows.session_frames import Frame, frames
 from distml.rewrites.horovod.flows.tape.intervals import of_keras
+from distml.rewrites.horovod.flows.tape.progress import tell
 from distml.rewrites.horovod.notes import DEALT
 from distml.rewrites.horovod.plan import Note, Plan, Refuse
 from distml.source.bindings import arguments as parameters
 from distml.source.nodes import walk
 from distml.training.around import Looping, loops_around, owner_of, returned
 from distml.training.callers import Reach
-from distml.training.callsites import argument_for, is_range
+from distml.training.callsites import argument_for, called, is_range
+from distml.training.counting import BARS
 from distml.training.program import Program
 from distml.training.syntax import closure, names_in, nodes_in, values_given
 from distml.training.values import Box, Constant, Function, Instance
@@ -62,6 +65,9 @@ def train(plan: Plan, module: Module) -> None:
             _decide_alike(plan, module, arguments)
         if plan.options.shard != "none":
             _divide(plan, group)
+    if plan.options.shard != "none":
+        sums.average(plan, [each for group in groups.values() for each in group])
+        plan.later.append(partial(tell, plan))
 
 
 def _start_alike(plan: Plan, module: Module, arguments: Given) -> None:
@@ -222,6 +228,7 @@ def _moves(cut: ast.expr, loop: ast.For, program: Program) -> bool:
 def _deal(plan: Plan, counted: _Counted, outer: Looping, inputs: list[ast.expr], cuts: list[ast.expr]) -> None:
     """Deal out the turns of a loop, whose batches are in one order on all ranks; what else it draws is of each rank."""
     program, loop = plan.program, counted.loop
+    plan.fewer[loop] = frozenset(names_in(loop.target))
     sources = computed_from(inputs, program)
     steps = Reach(program, [each.node for each in plan.loops])
     deal_rounds(plan, loop, counted.counts, {name for each in sources for name in names_in(each)}, steps, DEALT)
@@ -328,6 +335,8 @@ def _given_batches(plan: Plan, loops: list[list[Looping]]) -> bool | None:
         if not isinstance(loop, ast.For) or _ranges(loop, plan.program):
             continue
         if tf_data.shard(plan, loop.iter):
+            progress.of_bars(plan, loop.iter)
+            plan.fewer[loop] = frozenset()
             return True
         kind = kind_of(loop.iter, False, plan.program)
         if kind == "generator" and _generated(plan, loop.iter):
@@ -347,8 +356,9 @@ def _generated(plan: Plan, node: ast.expr) -> bool:
     for call in (each for each in made if each not in plan.divided):
         plan.divided.add(call)
         arrays = [each for each in values_given(call) if is_array(each, program)]
-        if arrays and all(map(_cuts_samples, program.functions(call.func))):
+        if arrays and all(_cuts_samples(each, call, arrays, program) for each in program.functions(call.func)):
             divide(plan, call, *arrays)
+            progress.of_bar(plan, call)
             continue
         if any(carries_state(program, unit) for unit in program.units.values()):
             what = "this model carries state from batch to batch, and which samples follow each other is not known"
@@ -365,7 +375,8 @@ def _makings(use: ast.expr, program: Program) -> list[ast.Call]:
 
     def makes(node: ast.expr) -> TypeGuard[ast.Call]:
         made = (value.node for value in program.of(node) if isinstance(value, Box))
-        return isinstance(node, ast.Call) and any(isinstance(each, ast.FunctionDef) for each in made)
+        generator = isinstance(node, ast.Call) and any(isinstance(each, ast.FunctionDef) for each in made)
+        return generator and called(node, program) not in BARS
 
     def behind(node: ast.expr) -> list[ast.expr]:
         if makes(node):
@@ -379,10 +390,14 @@ def _makings(use: ast.expr, program: Program) -> list[ast.Call]:
     return [each for each in closure([use], behind) if makes(each)]
 
 
-def _cuts_samples(maker: ast.AST) -> bool:
-    """Whether a generator only takes rows of what it is given, `x[i : i + n]`: in `out[k] = x[i]` it puts samples together."""
-    arguments = getattr(maker, "args", None)
-    names = {each.arg for each in arguments.args} if isinstance(arguments, ast.arguments) else set[str]()
+def _cuts_samples(maker: Function, call: ast.Call, arrays: list[ast.expr], program: Program) -> bool:
+    """Whether a generator only takes rows, `x[i : i + n]`, of what it is given, and all of that is among the `arrays`: in
+    `out[k] = x[i]` it puts samples together.
+    """
+    names = {each.arg for each in parameters(maker)}
+    cut = {ast.unparse(each.value) for each in nodes_in(maker, ast.Subscript) if isinstance(each.ctx, ast.Load)}
+    if any(argument_for(call, maker, name, program) not in arrays for name in names & cut):
+        return False
     filled = (
         node.value
         for node in nodes_in(maker, ast.Assign)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import partial
 from types import NoneType, UnionType
 
 from distml.rewrites.horovod.aspects import environments, progress, tf_data
-from distml.rewrites.horovod.aspects.dealing import deal_rounds, draw_own
+from distml.rewrites.horovod.aspects.dealing import count_turns, deal_rounds, draw_own
 from distml.rewrites.horovod.aspects.intervals import counted, ends, read_again
 from distml.rewrites.horovod.aspects.pipelines import paths
 from distml.rewrites.horovod.flows.fit import seeds
@@ -27,7 +26,6 @@ from distml.source.bindings import arguments
 from distml.source.nodes import walk
 from distml.training.callers import Reach
 from distml.training.callsites import called
-from distml.training.counting import BARS
 from distml.training.program import Program
 from distml.training.remembered import remembered
 from distml.training.syntax import mentions, names_in, nodes_in
@@ -107,26 +105,16 @@ def _way(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
                 plan.fewer[turn.node] = frozenset()
                 tf_data.shard(plan, turn.over)
                 _alike(plan, turn.over)
-                plan.later.append(partial(_totals, plan, turn.node))
+                progress.of_bars(plan, turn.over)
             return True
     for turn in way.turns:
         if turn.kind == "other":
             if turn.node not in seen:
                 seen.add(turn.node)
-                plan.later.append(partial(_totals, plan, turn.node))
                 plan.fewer[turn.node] = frozenset()
                 _every_nth(plan, turn)
             return True
     return _steps(plan, way, seen)
-
-
-def _totals(plan: Plan, loop: ast.AST) -> None:
-    """Divide what a progress bar around the data of a loop is told of their number."""
-    for call in walk(loop.iter) if isinstance(loop, ast.For) else ():
-        if isinstance(call, ast.Call) and called(call, plan.program) in BARS:
-            for total in (keyword.value for keyword in call.keywords if keyword.arg == "total"):
-                if not tf_data.counts_divided(plan, total) and not plan.patch(total).requests.expressions.get(total):
-                    plan.patch(total).wrap(total, f"{{}} // {plan.world(total).size}", FEWER)
 
 
 def _steps(plan: Plan, way: Way, seen: set[ast.AST]) -> bool:
@@ -337,6 +325,8 @@ def _divide_turns(plan: Plan, turn: Turn, sliced: bool) -> None:
         _fewer(plan, count)
     elif any(turn.target in names_in(each.test) for each in nodes_in(turn.node, ast.If)) or not _stride(plan, count):
         _deal(plan, turn, count)
+    else:
+        count_turns(plan, turn.node, count)
 
 
 def _fewer(plan: Plan, count: ast.Call) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from distml.rewrites.horovod.aspects import together
@@ -12,7 +12,7 @@ from distml.rewrites.horovod.aspects.means import Means
 from distml.rewrites.horovod.aspects.origins import parameter
 from distml.rewrites.horovod.aspects.scalars import scalar
 from distml.rewrites.horovod.aspects.setup import helper
-from distml.rewrites.horovod.aspects.spelling import spell
+from distml.rewrites.horovod.aspects.spelling import horovod_of, spell
 from distml.rewrites.horovod.aspects.totals import EqualShares
 from distml.rewrites.horovod.aspects.uniform import Uniform
 from distml.rewrites.horovod.flows.tape.broadcast import is_traced
@@ -68,11 +68,17 @@ def average(plan: Plan, group: list[Update]) -> None:
     means = Means(plan, uniform, numbers, spelling)
     means.tell_sums(EqualShares(plan))
     means.average(loops)
+    of_metrics(plan, loops, means)
+
+
+def of_metrics(plan: Plan, loops: Iterable[ast.AST], means: Means) -> None:
+    """What metrics add up in loops over divided data becomes the mean over all ranks."""
+    program = plan.program
     for loop in loops:
         metrics = [*dict.fromkeys(_metrics(loop, program))] if isinstance(loop, ast.For) else []
         for metric in metrics:
             assert isinstance(loop, ast.For)
-            module, each = plan.world(loop).module, plan.patch(loop).free("variable")
+            module, each = horovod_of(plan, loop), plan.patch(loop).free("variable")
             code = f"for {each} in {metric}.variables:\n    {each}.assign({module}.allreduce({each}))"
             means.between(loop, metric, partial(str, code), _METRIC)
             plan.patch(loop).after(loop, code, _METRIC)
@@ -82,12 +88,12 @@ def _given(loop: ast.AST, losses: set[str], program: Program) -> Iterator[str]:
     """The variables of a loop that get single numbers of a batch, itself or of a step."""
     for node in own_nodes(loop):
         for target, value in assigned(node.targets[0], node.value) if isinstance(node, ast.Assign) else ():
-            for name, made in _items(target, value, program):
+            for name, made in items_given(target, value, program):
                 if all(ast.unparse(each) in losses or scalar(each, program) for each in made):
                     yield name
 
 
-def _items(target: ast.expr, value: ast.expr, program: Program) -> Iterator[tuple[str, list[ast.expr]]]:
+def items_given(target: ast.expr, value: ast.expr, program: Program) -> Iterator[tuple[str, list[ast.expr]]]:
     """Variables, and the expressions that say what they get, in functions of the program where these are called."""
     functions = run_by(value, program)
     made = [each.value for one in functions for each in own_nodes(one, ast.Return) if each.value]

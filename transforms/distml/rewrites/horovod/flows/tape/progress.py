@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 
 from distml.rewrites.horovod.aspects.intervals import counted, numbered
-from distml.rewrites.horovod.aspects.origins import origins
 from distml.rewrites.horovod.aspects.outputs import is_bar
 from distml.rewrites.horovod.aspects.pipelines import Path, paths
-from distml.rewrites.horovod.aspects.progress import asked, divide, showing
+from distml.rewrites.horovod.aspects.progress import divide_once, showing
 from distml.rewrites.horovod.aspects.tf_data import whole_number
 from distml.rewrites.horovod.flows.tape.turns import Turn
 from distml.rewrites.horovod.plan import Plan
+from distml.source.nodes import walk
 from distml.training.around import own_nodes, owner_of
 from distml.training.callers import run_by
 from distml.training.program import Program
@@ -30,8 +30,7 @@ def tell(plan: Plan) -> None:
         if isinstance(loop, ast.For):
             counters = numbered(loop, counted(loop, plan.program), plan.program) - others
             for number in (*_wholes(loop, counters, plan.program), *_begun(loop, plan.program)):
-                if not asked(plan, number) and not _divided(plan, number):
-                    divide(plan, number)
+                divide_once(plan, number)
 
 
 def _wholes(loop: ast.For, counters: set[str], program: Program) -> Iterator[ast.expr]:
@@ -51,11 +50,19 @@ def _wholes(loop: ast.For, counters: set[str], program: Program) -> Iterator[ast
 def _begun(loop: ast.For, program: Program) -> Iterator[ast.expr]:
     """The number of all iterations that something is told in front of a loop and that counts them there, such as a bar."""
     turn = Turn(loop, loop.iter, program)
-    ends = _ends(turn, paths(turn.inner, program), program)
+    through = paths(turn.inner, program)
+    ends, data = _ends(turn, through, program), _data(turn, through, program)
     for node in own_nodes(owner_of(loop, program), ast.Assign):
         if isinstance(node.value, ast.Call) and node.lineno < loop.lineno:
             if any(_counts(each, ast.unparse(node.targets[0]), program) for each in nodes_in(loop, ast.Call)):
-                yield from (each for each in values_given(node.value) if ast.dump(each) in ends)
+                given = values_given(node.value)
+                yield from (each for each in given if ast.dump(each) in ends or _is_quotient(each, data, program))
+
+
+def _is_quotient(node: ast.expr, data: set[ast.AST], program: Program) -> bool:
+    """Whether an expression is in how many batches data comes: how many samples there are, divided."""
+    divides = any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div | ast.FloorDiv) for each in walk(node))
+    return divides and any(_is_count(each, data, program) for each in walk(node))
 
 
 def _counts(call: ast.Call, held: str, program: Program) -> bool:
@@ -115,10 +122,3 @@ def _is_count(node: ast.AST, data: set[ast.AST], program: Program) -> bool:
     return any(
         (program.of(each) & values) or (ast.dump(each) == text and program.function(each) is owner) for each in data
     )
-
-
-def _divided(plan: Plan, number: ast.expr) -> bool:
-    """Whether a number is computed from one that is divided already."""
-    made = [number, *(each.value for each in origins(number, plan.program))]
-    sources = {node for each in made for node in (each, *plan.program.sources(each)) if isinstance(node, ast.expr)}
-    return any("// " in code for each in sources for code in plan.patch(each).requests.expressions.get(each, ()))
