@@ -313,7 +313,7 @@ class Uniform:
         unit = self.program.unit(node)
         again = (each for loop in loops_around(node, self.program) for each in nodes_in(loop, ast.Name))
         changed = any(each.id == node.id and isinstance(each.ctx, ast.Store) for each in again)
-        changed = changed or any(each.lineno < node.lineno for each in _put_into(owner, node.id))
+        changed = changed or any(each.lineno < node.lineno for each in _put(self.program, owner).get(node.id, ()))
         if changed or unit.lexical.scope(node) is not owner:
             return []
         found = origins(node, self.program)
@@ -327,7 +327,9 @@ class Uniform:
                     continue
                 if not self._bound(node, depth):
                     return False
-        put = (each for each in _put_into(owner, name) if self.program.statement(each) not in self.agreed)
+        put = (
+            each for each in _put(self.program, owner).get(name, ()) if self.program.statement(each) not in self.agreed
+        )
         if not all(self.holds(each, depth) and self.steady(each) for each in put):
             return False
         if isinstance(owner, Function):
@@ -427,16 +429,18 @@ def _given(function: Function, name: str, call: ast.Call, shift: int) -> Iterato
             yield keyword.value
 
 
-def _put_into(owner: ast.AST, name: str) -> list[ast.expr]:
-    """What is added to the list, set or dict that a variable holds."""
-    found: list[ast.expr] = []
+@remembered
+def _put(program: Program, owner: ast.AST) -> dict[str, list[ast.expr]]:
+    """What is added to the lists, sets and dicts in a scope, by how they are written there."""
+    found: dict[str, list[ast.expr]] = {}
     for node in walk(owner):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == name:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in ("append", "add", "extend", "update", "insert", "appendleft"):
-                found += node.args
+                found.setdefault(ast.unparse(node.func.value), []).extend(node.args)
         elif isinstance(node, ast.Assign):
-            targets = [each for each in node.targets if isinstance(each, ast.Subscript)]
-            found += [node.value for each in targets if ast.unparse(each.value) == name]
+            for each in node.targets:
+                if isinstance(each, ast.Subscript):
+                    found.setdefault(ast.unparse(each.value), []).append(node.value)
     return found
 
 
