@@ -66,6 +66,8 @@ def test_parts(path: Path) -> None:
     for before, form, shape, text in told(path):
         shown = re.sub(r"^(Tensor|Parameter|ndarray)", "", text)
         expected = {True: "nothing", None: "failed"}.get(shape) if not isinstance(shape, list) else str(shape)
+        if isinstance(shape, list) and "..." not in shown and shown.startswith("["):
+            assert len(shown.split(", ")) == len(shape), (form, shown)
         if re.fullmatch(r"\[[\d, ]*\]|nothing|failed", shown):
             wrong += [form] * (shown != expected)
         elif (before, form) not in differing and not any(each in before.partition("\n")[0] for each in UNFOLLOWED):

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from distml.interp.public_names import canonical
-from distml.ops import find_layer, find_op
-from distml.ops.registry import find_attribute
+from distml.interp.public_names import canonical, has_rules
 
 RECORDS = sorted(Path(__file__).with_name("frameworks").glob("names-*.json"))
 OUTSIDE = (
@@ -36,18 +34,12 @@ OUTSIDE = (
 """Names that a module only uses, and modules that are not followed or whose functions have another's name for something else."""
 
 
-def has_rules(name: str) -> bool:
-    """Whether there are rules for what a name stands for."""
-    public = canonical(name)
-    return find_op(public) is not None or find_layer(public) is not None or find_attribute(public) is not None
-
-
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 def test_all_names_of_a_thing_have_its_rules(path: Path) -> None:
     known, unknown = 0, []
     for group in json.loads(path.read_text("utf-8")):
         names = [name for name in group if not name.startswith(OUTSIDE)]
-        with_rules = [name for name in names if has_rules(name)]
+        with_rules = [name for name in names if has_rules(canonical(name))]
         known += bool(with_rules)
         unknown += [name for name in names if with_rules and name not in with_rules]
     assert known > 100

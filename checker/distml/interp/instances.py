@@ -382,8 +382,9 @@ def call_layer(vm: Machine, ref: Ref, name: str, arguments: Arguments, node: ast
     else:
         result = vm.flow.followed(name, arguments, node, lambda: _forward(vm, ref, name, arguments, node), ref)
     if isinstance(result, Tensor) and arguments.args and name.startswith("keras."):
-        _note_made(vm, ref, arguments.args[0], result)
         _note_built(vm, ref)
+        if _is_in_graph(vm, arguments.args[0]):
+            _note_made(vm, ref, arguments.args[0], result)
     if vm.shape_log is not None:
         record = vm.record(ref)
         attrs = record.attrs if isinstance(record, InstanceRecord) else {}
@@ -408,7 +409,7 @@ def _is_in_graph(vm: Machine, given: Value) -> bool:
 def _note_made(vm: Machine, ref: Ref, given: Value, result: Tensor) -> None:
     """A layer of Keras knows what it made of the first input of a graph (`layer.output`), a graph what made its tensors."""
     record = vm.record(ref)
-    if _is_in_graph(vm, given) and isinstance(record, InstanceRecord) and MANY not in record.attrs:
+    if isinstance(record, InstanceRecord) and MANY not in record.attrs:
         vm.put((MADE, result.ident), Tup((ref, given)))
         if MADE not in record.attrs:
             vm.replace(ref, record.having({MADE: result}))

@@ -47,6 +47,7 @@ _ALIASES = {
     "flax.linen.initializers.": "jax.nn.initializers.",
     "flax.nnx.initializers.": "jax.nn.initializers.",
     "flax.linen.module.": "flax.linen.",
+    "optax.transforms.": "optax.",
 }
 _LOSSES = """
 binary_crossentropy categorical_crossentropy hinge huber kl_divergence log_cosh mae mape mse mean_absolute_error
@@ -126,7 +127,7 @@ _SAME = {
     "jax.numpy.float_": "jax.numpy.double",
     "jax.dtypes.finfo": "jax.numpy.finfo",
     "jax.dtypes.iinfo": "jax.numpy.iinfo",
-    "optax.transforms.partition": "optax.multi_transform",
+    "optax.partition": "optax.multi_transform",
 }
 """Names of one object: tests compare them with what the libraries say (`tests/ops/test_names.py`)."""
 _ABBREVIATED = {
@@ -137,11 +138,6 @@ _ABBREVIATED = {
     "MSE": "mse",
     "MSLE": "mean_squared_logarithmic_error",
     "msle": "mean_squared_logarithmic_error",
-}
-_SAME |= {
-    name: f"keras.losses.{_ABBREVIATED[loss]}"
-    for name, target in _SAME.items()
-    if (loss := target.rpartition(".")[2]) in _ABBREVIATED
 }
 _SAME |= {f"keras.losses.{name}": f"keras.losses.{full}" for name, full in _ABBREVIATED.items()}
 _SPREAD = (
@@ -156,7 +152,7 @@ _SPREAD = (
         "torch.profiler.",
         "torch.signal.windows.",
     ),
-    *("numpy.ma.", "numpy.random.", "flax.linen.", "flax.core.", "optax.transforms.", "tensorflow.math."),
+    *("numpy.ma.", "numpy.random.", "flax.linen.", "flax.core.", "tensorflow.math."),
 )
 """Packages that show as their own what their modules hold."""
 
@@ -166,13 +162,13 @@ def _of_package(name: str) -> str:
     """The name that a package has for what one of its modules holds, if there are rules for that and none for the inner name."""
     package = next(each for each in _SPREAD if name.startswith(each))
     inner, _, own = name.removeprefix(package).rpartition(".")
-    package = "optax." if package == "optax.transforms." else package
     shown = f"{package}{own}"
-    spread = inner[:1].islower() and "." not in inner and not _has_rules(name) and _has_rules(shown)
-    return shown if spread or (package == "optax." and _has_rules(shown)) else name
+    spread = inner[:1].islower() and "." not in inner and not has_rules(name) and has_rules(shown)
+    return shown if spread else name
 
 
-def _has_rules(name: str) -> bool:
+def has_rules(name: str) -> bool:
+    """Whether there are rules for a function, a class or an attribute of that name."""
     return find_op(name) is not None or find_layer(name) is not None or find_attribute(name) is not None
 
 
@@ -183,5 +179,6 @@ def canonical(name: str) -> str:
             name = public + name[len(inner) :]
     if name.startswith("torch.nn.modules.") and name.count(".") > 3:
         return "torch.nn." + name.rpartition(".")[2]
-    name = _SAME.get(name, name)
+    while name in _SAME:
+        name = _SAME[name]
     return _of_package(name) if name.startswith(_SPREAD) else name

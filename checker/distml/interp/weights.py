@@ -32,10 +32,9 @@ from distml.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from distml.interp.machine import Machine
-    from distml.shapes import Dim
 
 _STATE, _LOAD = "torch.nn.Module.state_dict", "torch.nn.Module.load_state_dict"
 
@@ -53,26 +52,43 @@ def parameters_of(vm: Machine, module: Value) -> dict[Value, Tensor]:
     return found
 
 
-def _every_parameter(vm: Machine, module: Value) -> list[tuple[str, Tensor]] | None:
-    """The parameters of a module with their names, in the order that it gives them; None where not all are known."""
+def _every(
+    vm: Machine, module: Value, names_of: Callable[[Machine, InstanceRecord], Iterable[str] | None]
+) -> list[tuple[str, Tensor]] | None:
+    """Tensors of a module with their names, in the order that it gives them; None where not all of some part are known."""
     tree = tree_of(vm, module)
     found: list[tuple[str, Tensor]] = []
     seen: set[int] = set()
     for path, part in tree or ():
         record = vm.record(part) if isinstance(part, Ref) else None
-        if (
-            not isinstance(record, InstanceRecord)
-            or not _KEPT_APART.isdisjoint(record.attrs)
-            or _holds_others(vm, record.cls)
-        ):
+        if not isinstance(record, InstanceRecord) or not _KEPT_APART.isdisjoint(record.attrs):
             return None
-        for name, value in record.attrs.items():
-            if isinstance(value, Union | Opaque) or (isinstance(value, Tensor) and name in record.sometimes):
-                return None
-            if isinstance(value, Tensor) and value.parameter and value.ident not in seen:
-                found.append((f"{path}.{name}" if path else name, value))
-        seen |= {value.ident for _, value in found}
+        names = None if _holds_others(vm, record.cls) else names_of(vm, record)
+        if names is None:
+            return None
+        # Tensors of one part are told apart by their names: rules make those of one shape as one.
+        held = {name: value for name in names if isinstance(value := record.attrs.get(name), Tensor)}
+        found += [(f"{path}.{name}" if path else name, each) for name, each in held.items() if each.ident not in seen]
+        seen |= {each.ident for each in held.values()}
     return None if tree is None else found
+
+
+def _own_parameters(vm: Machine, record: InstanceRecord) -> list[str] | None:
+    """The names of the parameters that a part has itself; None where any other attribute may be one."""
+    values = record.attrs.items()
+    if any(
+        isinstance(each, Union | Opaque) or (isinstance(each, Tensor) and n in record.sometimes) for n, each in values
+    ):
+        return None
+    return [name for name, each in values if isinstance(each, Tensor) and each.parameter]
+
+
+def _every_parameter(vm: Machine, module: Value) -> list[tuple[str, Tensor]] | None:
+    return _every(vm, module, _own_parameters)
+
+
+def _every_buffer(vm: Machine, module: Value) -> list[tuple[str, Tensor]] | None:
+    return _every(vm, module, buffers_of)
 
 
 def _holds_others(vm: Machine, cls: Value) -> bool:
@@ -153,30 +169,6 @@ def _every_tensor(vm: Machine, module: Value) -> dict[Value, Tensor] | None:
     return found
 
 
-def _every_buffer(vm: Machine, module: Value) -> list[tuple[str, Tensor]] | None:
-    """The buffers of a module with their names, in the order that it gives them; None where not all are known."""
-    tree = tree_of(vm, module)
-    found: list[tuple[str, Tensor]] = []
-    seen: set[int] = set()
-    for path, part in tree or ():
-        record = vm.record(part) if isinstance(part, Ref) else None
-        buffers = None
-        if (
-            isinstance(record, InstanceRecord)
-            and _KEPT_APART.isdisjoint(record.attrs)
-            and not _holds_others(vm, record.cls)
-        ):
-            buffers = buffers_of(vm, record)
-        if not isinstance(record, InstanceRecord) or buffers is None:
-            return None
-        for name in buffers:
-            value = record.attrs.get(name)
-            if isinstance(value, Tensor) and value.ident not in seen:
-                found.append((f"{path}.{name}" if path else name, value))
-                seen.add(value.ident)
-    return None if tree is None else found
-
-
 def _load(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
     """`net.load_state_dict(state)`: what has a parameter's name has its sizes, whether `strict` or not (SHP305)."""
     module, state = (*arguments.values(), None, None)[:2]
@@ -189,15 +181,11 @@ def _load(vm: Machine, arguments: Arguments, node: ast.AST) -> Value:
             continue
         wanted, given = call.shape(target), call.shape(value)
         # A parameter without axes takes one number in an axis.
-        if wanted.dims and given.dims is not None and _differ(wanted.dims, given.dims):
+        if wanted.dims and given.dims is not None and not wanted.may_equal(given):
             text = f"load_state_dict: {key.value} has the shape {wanted!r}, the state dict holds {given!r}"
             fail(vm, ShapeError("SHP305", text, call.notes(*wanted.dims, *given.dims)), node)
             break
     return call_op(vm, _LOAD, arguments, node, "torch")
-
-
-def _differ(wanted: tuple[Dim, ...], given: tuple[Dim, ...]) -> bool:
-    return len(wanted) != len(given) or any(one.differs(other) for one, other in zip(wanted, given, strict=True))
 
 
 _KEPT_APART = frozenset({COMPUTED, PARTLY})

@@ -72,6 +72,14 @@ class Shape:
         """The number of axes, None when unknown."""
         return len(self.head) if self.middle is None else None
 
+    def may_equal(self, other: Shape) -> bool:
+        """Whether two shapes may be the same."""
+        if self.dims is not None and other.dims is not None:
+            same = len(self.dims) == len(other.dims)
+            return same and not any(a.differs(b) for a, b in zip(self.dims, other.dims, strict=True))
+        known, open_ = (self, other) if self.dims is not None else (other, self)
+        return known.dims is None or len(known.dims) >= open_.least
+
     @property
     def dims(self) -> tuple[Dim, ...] | None:
         """All dimensions when the rank is known."""

@@ -161,9 +161,7 @@ def _require_weights(call: Call, shape: Shape, axis: Value, weights: Shape) -> N
     """Weights have the array's shape, or are one for each item along the axis."""
     if shape.dims is None or weights.dims is None or call.is_none(axis) is None:
         return
-    same = len(weights.dims) == len(shape.dims) and not any(
-        a.differs(b) for a, b in zip(weights.dims, shape.dims, strict=True)
-    )
+    same = weights.may_equal(shape)
     place = None if axis == NONE else call.axis(axis, len(shape.dims)) if call.items(axis) is None else None
     listed = place is None and axis != NONE
     along = len(weights.dims) == 1 and place is not None and not weights.dims[0].differs(shape.dims[place])

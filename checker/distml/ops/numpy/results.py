@@ -31,7 +31,7 @@ def into(call: Call, result: Tensor, out: Value) -> Value:
     if not isinstance(target, Tensor):
         return target if call.is_none(target) is False else result
     wanted, given = call.facts.shape(result.shape), call.shape(target)
-    if not may_equal(wanted, given):
+    if not wanted.may_equal(given):
         call.fail(
             "SHP305",
             f"{call.text}: the result {wanted!r} does not fit into out, which is {given!r}",
@@ -49,13 +49,3 @@ def output(call: Call, result: Tensor, out: Value) -> Value:
         return result if call.is_none(target) else target
     fits_into(call, result.shape, call.shape(target))
     return target
-
-
-def may_equal(left: Shape, right: Shape) -> bool:
-    """Whether two shapes may be the same."""
-    if left.dims is not None and right.dims is not None:
-        if len(left.dims) != len(right.dims):
-            return False
-        return not any(a.differs(b) for a, b in zip(left.dims, right.dims, strict=True))
-    known, other = (left, right) if left.dims is not None else (right, left)
-    return known.dims is None or len(known.dims) >= other.least

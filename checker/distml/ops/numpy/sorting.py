@@ -245,8 +245,7 @@ def histogram(
 def _require_same_shape(call: Call, left: Shape, right: Shape) -> None:
     if left.dims is None or right.dims is None:
         return
-    differ = len(left.dims) != len(right.dims) or any(a.differs(b) for a, b in zip(left.dims, right.dims, strict=True))
-    if differ:
+    if not left.may_equal(right):
         message = f"{call.text}: weights {right!r} must have the shape of the data, {left!r}"
         call.fail("SHP502", message, *call.notes(*left.dims, *right.dims))
 

@@ -134,7 +134,7 @@ def require_same(call: Call, before: Value, after: Value, what: str) -> None:
         if a.dims is None or b.dims is None:
             continue
         text = f"{call.text}: {what}: {a!r} and {b!r}"
-        if len(a.dims) != len(b.dims) or any(x.differs(y) for x, y in zip(a.dims, b.dims, strict=True)):
+        if not a.may_equal(b):
             call.fail("SHP405", text, *call.notes(*a.dims, *b.dims))
 
 

@@ -118,8 +118,9 @@ def given(call: Call, self: Value) -> Value:
 
 @attribute(*(f"{LAYER}.{n}" for n in ("variables", "losses", "non_trainable_variables", "dtype", "compute_dtype")))
 @attribute(*(f"{LAYER}.{n}" for n in ("input_shape", "output_shape", "input_spec", "updates", "metrics")))
+@attribute(f"{LAYER}.{BUILT}", f"{LAYER}.{TRAINABLE}")
 def open_ended(call: Call, self: Value) -> Value:
-    """Attributes that are not followed."""
+    """Attributes that are not followed where the layer has none of its own."""
     return call.unknown()
 
 

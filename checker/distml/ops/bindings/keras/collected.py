@@ -171,19 +171,7 @@ def set_weights(call: Call, self: Value, weights: Value) -> Value:
     return NONE
 
 
-@attribute(f"{LAYER}.{BUILT}")
-def built(call: Call, self: Value) -> Value:
-    """https://keras.io/api/layers/base_layer: whether there are weights; before the first input versions of Keras differ"""
-    return call.unknown("built")
-
-
 @attribute(f"{LAYER}.name")
 def name(call: Call, self: Value) -> Value:
     """https://keras.io/api/layers/base_layer: the one the program gave, else one that Keras makes"""
     return (call.attrs(self) or {}).get("__name__") or call.unknown("name")
-
-
-@attribute(f"{LAYER}.{TRAINABLE}")
-def trainable(call: Call, self: Value) -> Value:
-    """https://keras.io/api/layers/base_layer: not followed where the program sets it out of sight"""
-    return call.unknown("trainable")

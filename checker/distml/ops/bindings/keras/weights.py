@@ -5,10 +5,10 @@ Sizes are those of the layer and of the first input, which builds it: https://ke
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from distml.ops.bindings.keras.names import FEATURES, GIVEN
-from distml.ops.registry import MANY, attribute
+from distml.ops.bindings.weights import Attrs, Sizes, Weight, dims, shown
 from distml.shapes import Dim
 from distml.values import NONE, Const, Tensor, Value
 
@@ -17,21 +17,11 @@ if TYPE_CHECKING:
 
     from distml.ops.call import Call
 
-Attrs = dict[str, Value]
-Sizes = list[Dim | None]
 
-
-class Weight(NamedTuple):
-    """One weight of a layer: its name, its sizes, the option that leaves it out, and whether training changes it."""
-
-    name: str
-    sizes: Callable[[Call, Attrs], Sizes]
-    option: str = ""
-    trained: bool = True
-
-
-def _dims(*names: str) -> Callable[[Call, Attrs], Sizes]:
-    return lambda call, attrs: [call.dim(attrs.get(name, NONE)) for name in names]
+def _features(call: Call, attrs: Attrs) -> Sizes | None:
+    """One number for each feature of the one axis that is normalized."""
+    axes = call.items(attrs.get("axis", NONE))
+    return dims(FEATURES)(call, attrs) if axes is None or len(axes) == 1 else None
 
 
 def _size(call: Call, attrs: Attrs, name: str, default: int) -> Dim | None:
@@ -53,7 +43,7 @@ def _window(call: Call, attrs: Attrs, count: int) -> Sizes:
 
 def _kernel(count: int) -> Callable[[Call, Attrs], Sizes]:
     def sizes(call: Call, attrs: Attrs) -> Sizes:
-        features, filters = _dims(FEATURES, "filters")(call, attrs)
+        features, filters = dims(FEATURES, "filters")(call, attrs)
         groups = _size(call, attrs, "groups", 1)
         each = None if features is None or groups is None else features // groups
         return [*_window(call, attrs, count), each, filters]
@@ -62,30 +52,30 @@ def _kernel(count: int) -> Callable[[Call, Attrs], Sizes]:
 
 
 def _transposed_kernel(count: int) -> Callable[[Call, Attrs], Sizes]:
-    return lambda call, attrs: [*_window(call, attrs, count), *_dims("filters", FEATURES)(call, attrs)]
+    return lambda call, attrs: [*_window(call, attrs, count), *dims("filters", FEATURES)(call, attrs)]
 
 
 def _spread(call: Call, attrs: Attrs) -> Dim | None:
     """The channels of all features, so many of each."""
-    return _times(*_dims(FEATURES)(call, attrs), _size(call, attrs, "depth_multiplier", 1))
+    return _times(*dims(FEATURES)(call, attrs), _size(call, attrs, "depth_multiplier", 1))
 
 
 def _depthwise(count: int) -> Callable[[Call, Attrs], Sizes]:
     def sizes(call: Call, attrs: Attrs) -> Sizes:
         each = _size(call, attrs, "depth_multiplier", 1)
-        return [*_window(call, attrs, count), *_dims(FEATURES)(call, attrs), each]
+        return [*_window(call, attrs, count), *dims(FEATURES)(call, attrs), each]
 
     return sizes
 
 
 def _pointwise(count: int) -> Callable[[Call, Attrs], Sizes]:
     one: Sizes = [Dim.of(1)] * count
-    return lambda call, attrs: [*one, _spread(call, attrs), *_dims("filters")(call, attrs)]
+    return lambda call, attrs: [*one, _spread(call, attrs), *dims("filters")(call, attrs)]
 
 
 def _gates(gates: int, source: str) -> Callable[[Call, Attrs], Sizes]:
     def sizes(call: Call, attrs: Attrs) -> Sizes:
-        rows, units = _dims(source, "units")(call, attrs)
+        rows, units = dims(source, "units")(call, attrs)
         return [rows, _times(units, Dim.of(gates))]
 
     return sizes
@@ -94,7 +84,7 @@ def _gates(gates: int, source: str) -> Callable[[Call, Attrs], Sizes]:
 def _gate_biases(gates: int) -> Callable[[Call, Attrs], Sizes]:
     def sizes(call: Call, attrs: Attrs) -> Sizes:
         """GRU has two rows where it resets after the product."""
-        each = _times(*_dims("units")(call, attrs), Dim.of(gates))
+        each = _times(*dims("units")(call, attrs), Dim.of(gates))
         rows: Sizes = [Dim.of(2)] if call.flag(attrs.get("reset_after", NONE)) and gates == _GRU else []
         return [*rows, each]
 
@@ -102,12 +92,12 @@ def _gate_biases(gates: int) -> Callable[[Call, Attrs], Sizes]:
 
 
 _GRU = 3
-_FILTER_BIAS = Weight("bias", _dims("filters"), "use_bias")
-_NORMAL = (Weight("gamma", _dims(FEATURES), "scale"), Weight("beta", _dims(FEATURES), "center"))
-_MOVING = tuple(Weight(name, _dims(FEATURES), trained=False) for name in ("moving_mean", "moving_variance"))
+_FILTER_BIAS = Weight("bias", dims("filters"), "use_bias")
+_NORMAL = (Weight("gamma", _features, "scale"), Weight("beta", _features, "center"))
+_MOVING = tuple(Weight(name, _features, trained=False) for name in ("moving_mean", "moving_variance"))
 WEIGHTS: dict[str, tuple[Weight, ...]] = {
-    "Dense": (Weight("kernel", _dims(FEATURES, "units")), Weight("bias", _dims("units"), "use_bias")),
-    "Embedding": (Weight("embeddings", _dims("input_dim", "output_dim")),),
+    "Dense": (Weight("kernel", dims(FEATURES, "units")), Weight("bias", dims("units"), "use_bias")),
+    "Embedding": (Weight("embeddings", dims("input_dim", "output_dim")),),
     "BatchNormalization": (*_NORMAL, *_MOVING),
     "LayerNormalization": _NORMAL,
     "GroupNormalization": _NORMAL,
@@ -134,18 +124,16 @@ _BY_VERSION = {("DepthwiseConv1D", "depthwise_kernel"), ("DepthwiseConv2D", "dep
 """Weights that versions of Keras call otherwise."""
 
 
-def _made(call: Call, attrs: Attrs, weight: Weight) -> Tensor:
-    made = call.tensor(weight.sizes(call, attrs), "float", "tensorflow")
-    return Tensor(made.lib, made.shape, made.dtype, parameter=True)
-
-
 def of_layer(call: Call, kind: str, attrs: Attrs) -> list[tuple[Tensor, bool]] | None:
     """The weights of a layer that is built, and which of them training changes; None where that is not known."""
-    listed = [(weight, call.flag(attrs.get(weight.option, Const(True)))) for weight in WEIGHTS[kind]]
-    axes = call.items(attrs.get("axis", NONE))
-    if MANY in attrs or any(given is None for _, given in listed) or (axes is not None and len(axes) != 1):
-        return None
-    return [(_made(call, attrs, weight), weight.trained) for weight, given in listed if given]
+    found = []
+    for weight in WEIGHTS[kind]:
+        given = weight.given(call, attrs)
+        made = weight.made(call, attrs, "tensorflow") if given else None
+        if given is None or (given and made is None):
+            return None
+        found += [(made, weight.trained)] if made is not None else []
+    return found
 
 
 def require_weights(call: Call, own: list[Tensor], given: tuple[Value, ...]) -> None:
@@ -154,11 +142,7 @@ def require_weights(call: Call, own: list[Tensor], given: tuple[Value, ...]) -> 
         call.fail("SHP305", f"{call.text}: {len(own)} weights are there, {len(given)} are given")
     for place, (weight, array) in enumerate(zip(own, given, strict=True)):
         wanted, gets = call.facts.shape(call.shape(weight)), call.facts.shape(call.shape(array))
-        if wanted.dims is None or gets.dims is None:
-            continue
-        if len(wanted.dims) != len(gets.dims) or any(
-            one.differs(other) for one, other in zip(wanted.dims, gets.dims, strict=True)
-        ):
+        if wanted.dims is not None and gets.dims is not None and not wanted.may_equal(gets):
             text = f"{call.text}: weight {place} has the shape {wanted!r}, {gets!r} is given"
             call.fail("SHP305", text, *call.notes(*wanted.dims, *gets.dims))
 
@@ -170,21 +154,7 @@ def begin_with(call: Call, kind: str, attrs: Attrs) -> None:
         require_weights(call, [tensor for tensor, _ in own], given)
 
 
-def _named(kind: str, weight: Weight) -> None:
-    """A weight by its name; None where the layer was made without it, unknown where one object stands for several layers."""
-
-    def rule(call: Call, self: Value) -> Value:
-        attrs = call.attrs(self)
-        given = None if attrs is None or MANY in attrs else call.flag(attrs.get(weight.option, Const(True)))
-        if attrs is None or given is None:
-            return call.unknown()
-        return _made(call, attrs, weight) if given else NONE
-
-    rule.__doc__ = f"https://keras.io/api/layers: `{weight.name}`"
-    attribute(f"keras.layers.{kind}.{weight.name}")(rule)
-
-
 for _kind, _weights in WEIGHTS.items():
     for _weight in _weights:
         if _kind not in _ELSEWHERE and (_kind, _weight.name) not in _BY_VERSION:
-            _named(_kind, _weight)
+            shown(_weight, "tensorflow", "https://keras.io/api/layers", f"keras.layers.{_kind}")

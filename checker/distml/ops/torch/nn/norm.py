@@ -104,13 +104,13 @@ def local_response_norm(
 
 def _statistics(call: Call, features: Dim, affine: Value, tracked: Value, bias: Value = TRUE) -> dict[str, Value]:
     vector = parameter(call, (features,))
-    mean, variance = (Tensor("torch", vector.shape, "float") for _ in range(2))
+    buffer = Tensor("torch", vector.shape, "float")
     biased = optional(call, bias, vector)
     return {
         "weight": optional(call, affine, vector),
         "bias": optional(call, affine, biased),
-        "running_mean": optional(call, tracked, mean),
-        "running_var": optional(call, tracked, variance),
+        "running_mean": optional(call, tracked, buffer),
+        "running_var": optional(call, tracked, buffer),
         "num_batches_tracked": optional(call, tracked, Tensor("torch", Shape(()), "int")),
         "affine": affine,
         "track_running_stats": tracked,
