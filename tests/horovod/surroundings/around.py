@@ -13,6 +13,29 @@ from horovod.surroundings.writing import Draft
 Saving = Callable[[Draft, str], list[str]]
 
 
+def seeds(draft: Draft) -> None:
+    """Seeds, where a program sets any."""
+    if draft.chance(0.4, "seeds"):
+        seed = draft.option("seed", 5)
+        draft.add(
+            "setup",
+            *draft.of(
+                [f"tf.random.set_seed({seed})", f"np.random.seed({seed})"],
+                [f"np.random.seed({seed})"],
+                [f"tf.keras.utils.set_random_seed({seed})"],
+            ),
+        )
+
+
+def beside(draft: Draft) -> None:
+    """The folder of a program, and what it writes there before it trains."""
+    folders(draft)
+    if draft.chance(0.3, "options dumped"):
+        dumped(draft)
+    if draft.chance(0.3, "vocabulary"):
+        vocabulary(draft)
+
+
 def folders(draft: Draft) -> None:
     """Where files go: the folder at hand, or one that the program makes."""
     kind = draft.of("here", "exist_ok", "if_missing", "gfile", "pathlib", "removed", "by_time", trait="folder")

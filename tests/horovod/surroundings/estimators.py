@@ -59,6 +59,30 @@ def inputs(draft: Draft) -> None:
     )
 
 
+def ended(draft: Draft) -> None:
+    """What is asked of the model behind its training."""
+    if draft.chance(0.7, "final evaluation"):
+        draft.add(
+            "end",
+            "final = $model.evaluate($val_in)",
+            draft.of(
+                "print('accuracy %.4f' % final['accuracy'])",
+                "print('loss', round(float(final['loss']), 4), 'at step', final['global_step'])",
+            ),
+        )
+    if draft.chance(0.5, "predictions"):
+        draft.add("import", "import numpy as np")
+        draft.add(
+            "end",
+            "found = [each['classes'] for each in $model.predict($test_in)]",
+            draft.of(
+                "print('predicted', len(found))",
+                "np.savetxt(os.path.join($folder, 'predicted.txt'), found, fmt='%d')",
+                "print('hits', int(np.sum(np.array(found) == $y_test)))",
+            ),
+        )
+
+
 def estimator(draft: Draft) -> Program:
     """A program with an estimator."""
     draft.traits += ["flow=estimator", "tf1"]
@@ -66,11 +90,7 @@ def estimator(draft: Draft) -> Program:
     draft.add("top", "tf.disable_eager_execution()", draft.of("tf.logging.set_verbosity(tf.logging.INFO)", ""))
     epochs = draft.option("epochs", draft.of(2, 3))
     steps = draft.option("steps", draft.half(12))
-    around.folders(draft)
-    if draft.chance(0.3, "options dumped"):
-        around.dumped(draft)
-    if draft.chance(0.3, "vocabulary"):
-        around.vocabulary(draft)
+    around.beside(draft)
     loops.samples(draft)
     draft.add("setup", *draft.slots["data"])
     rate = draft.option("lr", 0.05 * draft.scale, "float")
@@ -106,24 +126,5 @@ def estimator(draft: Draft) -> Program:
             "eval_spec = tf.estimator.EvalSpec($val_in, steps=None, throttle_secs=0)",
             "tf.estimator.train_and_evaluate($model, train_spec, eval_spec)",
         )
-    if draft.chance(0.7, "final evaluation"):
-        draft.add(
-            "end",
-            "final = $model.evaluate($val_in)",
-            draft.of(
-                "print('accuracy %.4f' % final['accuracy'])",
-                "print('loss', round(float(final['loss']), 4), 'at step', final['global_step'])",
-            ),
-        )
-    if draft.chance(0.5, "predictions"):
-        draft.add("import", "import numpy as np")
-        draft.add(
-            "end",
-            "found = [each['classes'] for each in $model.predict($test_in)]",
-            draft.of(
-                "print('predicted', len(found))",
-                "np.savetxt(os.path.join($folder, 'predicted.txt'), found, fmt='%d')",
-                "print('hits', int(np.sum(np.array(found) == $y_test)))",
-            ),
-        )
+    ended(draft)
     return put_together(draft)

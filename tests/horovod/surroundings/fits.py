@@ -145,39 +145,44 @@ def callbacks(draft: Draft) -> list[str]:
     return found
 
 
+def history(draft: Draft) -> None:
+    """What is told or kept of the epochs."""
+    kind = draft.of("json", "picture", "print", "pickle", "best epoch", trait="history as")
+    if kind == "json":
+        draft.add("import", "import json")
+        draft.add(
+            "end",
+            "with open(os.path.join($folder, 'history.json'), 'w') as f:",
+            "    json.dump({k: [float(v) for v in vs] for k, vs in $history.history.items()}, f)",
+        )
+    elif kind == "pickle":
+        draft.add("import", "import pickle")
+        draft.add("end", "pickle.dump($history.history, open(os.path.join($folder, 'h.pkl'), 'wb'))")
+    elif kind == "print":
+        draft.add(
+            "end",
+            "print('final loss %.4f' % $history.history['loss'][-1])",
+            "print(len($history.history['loss']), 'epochs')",
+        )
+    elif kind == "best epoch":
+        draft.add(
+            "end",
+            "print('best epoch', int(np.argmin($history.history['val_loss'])), '%.4f' % min($history.history['val_loss']))",
+        )
+    else:
+        draft.add("import", "import matplotlib.pyplot as plt")
+        draft.add(
+            "end",
+            "plt.plot($history.history['loss'])",
+            "plt.plot($history.history['val_loss'])",
+            "plt.savefig(os.path.join($folder, 'loss.png'))",
+        )
+
+
 def after(draft: Draft) -> None:
     """What is done with the history and the model."""
     if draft.chance(0.5, "history"):
-        kind = draft.of("json", "picture", "print", "pickle", "best epoch", trait="history as")
-        if kind == "json":
-            draft.add("import", "import json")
-            draft.add(
-                "end",
-                "with open(os.path.join($folder, 'history.json'), 'w') as f:",
-                "    json.dump({k: [float(v) for v in vs] for k, vs in $history.history.items()}, f)",
-            )
-        elif kind == "pickle":
-            draft.add("import", "import pickle")
-            draft.add("end", "pickle.dump($history.history, open(os.path.join($folder, 'h.pkl'), 'wb'))")
-        elif kind == "print":
-            draft.add(
-                "end",
-                "print('final loss %.4f' % $history.history['loss'][-1])",
-                "print(len($history.history['loss']), 'epochs')",
-            )
-        elif kind == "best epoch":
-            draft.add(
-                "end",
-                "print('best epoch', int(np.argmin($history.history['val_loss'])), '%.4f' % min($history.history['val_loss']))",
-            )
-        else:
-            draft.add("import", "import matplotlib.pyplot as plt")
-            draft.add(
-                "end",
-                "plt.plot($history.history['loss'])",
-                "plt.plot($history.history['val_loss'])",
-                "plt.savefig(os.path.join($folder, 'loss.png'))",
-            )
+        history(draft)
     if draft.restore and draft.chance(0.6, "best read back"):
         draft.add("end", draft.restore)
     if draft.chance(0.7, "final test"):
@@ -214,26 +219,28 @@ def after(draft: Draft) -> None:
         )
 
 
+def called_back(draft: Draft, schedule: str) -> str:
+    """The callbacks, as `fit` is given them."""
+    used = callbacks(draft)
+    if "schedules" in schedule:
+        used = [each for each in used if "ReduceLR" not in each and "LearningRateScheduler" not in each]
+    where = "$callbacks"
+    if draft.of(True, False) or not used:
+        where = f"[{', '.join(used)}]"
+    elif draft.of(True, False):
+        draft.add("setup", f"$callbacks = [{', '.join(used)}]")
+    else:
+        draft.add("setup", "$callbacks = []", *(f"$callbacks.append({each})" for each in used))
+    return where
+
+
 def fit(draft: Draft) -> Program:
     """A program that calls `fit`."""
     draft.traits.append("flow=fit")
     draft.add("import", "import tensorflow as tf", "import os", "import numpy as np")
     epochs = draft.option("epochs", draft.of(2, 3))
-    if draft.chance(0.4, "seeds"):
-        seed = draft.option("seed", 5)
-        draft.add(
-            "setup",
-            *draft.of(
-                [f"tf.random.set_seed({seed})", f"np.random.seed({seed})"],
-                [f"np.random.seed({seed})"],
-                [f"tf.keras.utils.set_random_seed({seed})"],
-            ),
-        )
-    around.folders(draft)
-    if draft.chance(0.3, "options dumped"):
-        around.dumped(draft)
-    if draft.chance(0.3, "vocabulary"):
-        around.vocabulary(draft)
+    around.seeds(draft)
+    around.beside(draft)
     loops.samples(draft)
     draft.add("setup", *draft.slots["data"])
     model = loops.network(draft)
@@ -251,16 +258,7 @@ def fit(draft: Draft) -> Program:
     if draft.chance(0.3, "summary"):
         draft.add("setup", "$model.summary()")
     judged = validated(draft, "x_train" in data)
-    used = callbacks(draft)
-    if "schedules" in schedule:
-        used = [each for each in used if "ReduceLR" not in each and "LearningRateScheduler" not in each]
-    where = "$callbacks"
-    if draft.of(True, False) or not used:
-        where = f"[{', '.join(used)}]"
-    elif draft.of(True, False):
-        draft.add("setup", f"$callbacks = [{', '.join(used)}]")
-    else:
-        draft.add("setup", "$callbacks = []", *(f"$callbacks.append({each})" for each in used))
+    where = called_back(draft, schedule)
     verbose = draft.of(", verbose=0", ", verbose=2", ", verbose=0", "", trait="verbose")
     phases = draft.chance(0.25, "two phases")
     call = f"$model.fit({data}{given}, epochs={epochs}{judged}, callbacks={where}{verbose})"

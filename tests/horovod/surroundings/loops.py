@@ -366,51 +366,41 @@ def loop(draft: Draft) -> list[str]:
     return [f"for step in range({steps}):", *take]
 
 
+def updating(draft: Draft, kind: str) -> list[str]:
+    """A step on a batch `x`, `y` that leaves `loss`."""
+    if kind == "batch":
+        draft.add("setup", draft.of("$model.compile($opt, $loss_fn)", "$model.compile(optimizer=$opt, loss=$loss_fn)"))
+        return draft.of(["loss = $model.train_on_batch(x, y)"], ["loss = $model.train_on_batch(x=x, y=y)"])
+    decorator = draft.chance(0.6, "tf.function")
+    body = [
+        "with tf.GradientTape() as tape:",
+        "    loss = $loss_fn(y, $model(x, training=True))",
+        "grads = tape.gradient(loss, $model.trainable_variables)",
+        "$opt.apply_gradients(zip(grads, $model.trainable_variables))",
+    ]
+    if draft.of(True, False):
+        draft.function("train_step", "x, y", *body, "return loss")
+        if decorator:
+            draft.decorators["train_step"] = "tf.function"
+        return ["loss = $f_train_step(x, y)"]
+    return body
+
+
 def tape(draft: Draft) -> Program:
     """A program with a gradient tape, or with `train_on_batch`."""
     kind = draft.of("tape", "tape", "batch", trait="flow")
     draft.add("import", "import tensorflow as tf", "import os")
     epochs = draft.option("epochs", draft.of(2, 3))
-    if draft.chance(0.4, "seeds"):
-        seed = draft.option("seed", 5)
-        draft.add(
-            "setup",
-            *draft.of(
-                [f"tf.random.set_seed({seed})", f"np.random.seed({seed})"],
-                [f"np.random.seed({seed})"],
-                [f"tf.keras.utils.set_random_seed({seed})"],
-            ),
-        )
+    around.seeds(draft)
     resuming(draft)
-    around.folders(draft)
-    if draft.chance(0.3, "options dumped"):
-        around.dumped(draft)
-    if draft.chance(0.3, "vocabulary"):
-        around.vocabulary(draft)
+    around.beside(draft)
     samples(draft)
     draft.add("setup", *draft.slots["data"], *network(draft))
     optimizer = draft.of("SGD", "Adam", "SGD")
     draft.add("setup", f"$opt = tf.keras.optimizers.{optimizer}({rate(draft)})")
     draft.add("setup", "$loss_fn = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)")
     evaluated(draft)
-    if kind == "batch":
-        draft.add("setup", draft.of("$model.compile($opt, $loss_fn)", "$model.compile(optimizer=$opt, loss=$loss_fn)"))
-        update = draft.of(["loss = $model.train_on_batch(x, y)"], ["loss = $model.train_on_batch(x=x, y=y)"])
-    else:
-        decorator = draft.chance(0.6, "tf.function")
-        body = [
-            "with tf.GradientTape() as tape:",
-            "    loss = $loss_fn(y, $model(x, training=True))",
-            "grads = tape.gradient(loss, $model.trainable_variables)",
-            "$opt.apply_gradients(zip(grads, $model.trainable_variables))",
-        ]
-        if draft.of(True, False):
-            draft.function("train_step", "x, y", *body, "return loss")
-            if decorator:
-                draft.decorators["train_step"] = "tf.function"
-            update = ["loss = $f_train_step(x, y)"]
-        else:
-            update = body
+    update = updating(draft, kind)
     head = loop(draft)
     around.each_step(
         draft,

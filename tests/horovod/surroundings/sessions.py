@@ -211,6 +211,20 @@ def taken_up(draft: Draft) -> None:
         draft.add("end", "$keep.save($sess, os.path.join($folder, 'final.ckpt'))")
 
 
+def ended(draft: Draft, save: around.Saving, best: bool) -> None:
+    """What comes behind the epochs."""
+    if best and draft.chance(0.5, "best read back"):
+        draft.add("end", draft.restore or "")
+    if draft.chance(0.8, "final test"):
+        draft.add(
+            "end",
+            "test_loss, test_acc = $f_evaluate($x_test, $y_test)",
+            "print('test %.4f %.4f' % (test_loss, test_acc))",
+        )
+    if draft.chance(0.4, "final save"):
+        draft.add("end", *save(draft, "last"))
+
+
 def session(draft: Draft) -> Program:
     """A program with a session."""
     draft.traits += ["flow=session", "tf1"]
@@ -223,11 +237,7 @@ def session(draft: Draft) -> Program:
             "setup", *draft.of([f"tf.set_random_seed({seed})", f"np.random.seed({seed})"], [f"np.random.seed({seed})"])
         )
     resuming(draft)
-    around.folders(draft)
-    if draft.chance(0.3, "options dumped"):
-        around.dumped(draft)
-    if draft.chance(0.3, "vocabulary"):
-        around.vocabulary(draft)
+    around.beside(draft)
     loops.samples(draft)
     draft.add("setup", *draft.slots["data"])
     graph(draft)
@@ -260,16 +270,7 @@ def session(draft: Draft) -> Program:
         f"for epoch in range({start}{epochs}):",
         *(f"    {line}" for each in inner for line in each.split("\n")),
     ]
-    if best and draft.chance(0.5, "best read back"):
-        draft.add("end", draft.restore or "")
-    if draft.chance(0.8, "final test"):
-        draft.add(
-            "end",
-            "test_loss, test_acc = $f_evaluate($x_test, $y_test)",
-            "print('test %.4f %.4f' % (test_loss, test_acc))",
-        )
-    if draft.chance(0.4, "final save"):
-        draft.add("end", *save(draft, "last"))
+    ended(draft, save, best)
     end = draft.slots.pop("end", [])
     if with_block:
         draft.add("loop", "with tf.Session() as $sess:", *(f"    {each}" for each in [*main, *end]))
